@@ -13,6 +13,7 @@ from ..execute.executor import Executor
 from ..execute.interpreter import Interpreter
 from ..ir.bind import bind_params_by_name
 from ..ir.errors import RelayError
+from ..ir.hooks import provide
 from ..ir.module import IRModule
 from .require import versions
 
@@ -50,6 +51,9 @@ def create_executor(
         module = module.copy()
         module["main"] = bind_params_by_name(module["main"], params)
     return CompilingExecutor(kind, module, device, target)
+
+
+provide("create_executor", create_executor)
 
 
 class CompilingExecutor(Executor):

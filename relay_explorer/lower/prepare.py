@@ -34,8 +34,12 @@ from ..transform.remove_unused_functions import RemoveUnusedFunctions
 from ..typing import check_types, infer_types
 from .lowering import lowering_of
 from .passes.flat_lets import FlatLets
+from .passes.integer_products import IntegerProducts
+from .passes.joined_offsets import JoinOffsets
 from .passes.layouts import blocked_layouts
 from .passes.named_kernels import NamedKernels, is_kernel
+from .passes.narrow_values import NarrowValues
+from .passes.packed_bits import PackBits
 from .passes.padded_channels import PadChannels
 from .passes.padded_units import PadDense
 from .passes.rows_apart import RowsApart
@@ -207,13 +211,19 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
         **now.config,
     }
     with context_within(opt_level, () if entry == "main" else ("RemoveUnusedFunctions",), config):
-        module = pipeline(fuse=False)(FlatLets()(module) if opt_level >= 3 else module)
+        module = FlatLets()(module) if opt_level >= 3 else module
+        module = pipeline(fuse=False, mod=module)(module)
         module = Sequential([EliminateCommonSubexpr(), CombineSharedDense()], name="shared weights")(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
-            passes = [SplitSlices(), PadDense(target), PadChannels(target), PlainTransposed(), FoldConstant()]
+            widened = [PadDense(target), PadChannels(target), PackBits(target)]
+            integers = [NarrowValues(), IntegerProducts(target), JoinOffsets(), FoldConstant()]
+            passes = [SplitSlices(), *integers, *widened, PlainTransposed(), FoldConstant()]
             steps = [*passes, layouts, FoldConstant()]
             module = Sequential([*steps, EliminateCommonSubexpr()], name="layouts")(module)
+        elif opt_level >= 3:
+            steps = [NarrowValues(), IntegerProducts(target), FoldConstant()]
+            module = Sequential(steps, name="integers")(module)
         return infer_types(Sequential([RowsApart(), InferType(), FuseOps()], name="kernels")(module))
 
 

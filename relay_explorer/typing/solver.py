@@ -43,7 +43,7 @@ from .events import (
     Typed,
     Unifying,
 )
-from .variables import InferenceVariable, find, occurs_in, resolve, variables_in
+from .variables import InferenceVariable, find, is_computed_later, occurs_in, resolve, variables_in
 
 LARGEST_DIM = 10**19 - 1  # the largest that the text format can express
 
@@ -91,6 +91,10 @@ class RefusalError(Exception):
     def __init__(self, event: Refused) -> None:
         super().__init__(event.message)
         self.event = event
+
+
+class _PostponedError(Exception):
+    """The running relation would guess the type of an operand that another relation is about to compute."""
 
 
 class Solver:
@@ -166,6 +170,8 @@ class Solver:
             raise self._relation_refused(constraint, args, failure) from None
         except MismatchError as mismatch:
             raise self._output_refused(constraint, args, mismatch) from None
+        except _PostponedError:
+            done = constraint.waiting = False  # it runs again after the other relation
         finally:
             self.running = None
         constraint.done = done
@@ -185,6 +191,8 @@ class Solver:
             for field in value.fields:
                 if field.__class__ is TensorType:
                     _check_dims(field)
+        if target.__class__ is InferenceVariable and is_computed_later(target, self.running):
+            raise _PostponedError
         self._unify(target, value, 0)
 
     # -- unification

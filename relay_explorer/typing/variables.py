@@ -51,6 +51,20 @@ def prune(type_: Type) -> Type:
     return type_
 
 
+def is_computed_later(target: Type, running: Constraint | None) -> bool:
+    """Whether an operand of the running relation is the result of another relation that can still run. A
+    weight in a layout of its own, for example, has the element type that its layout transform has, not that
+    of the data.
+    """
+    root = prune(target)
+    if not isinstance(root, InferenceVariable) or running is None or prune(running.args[-1]) is root:
+        return False
+    return any(
+        not (other.done or other.waiting or other is running) and prune(other.args[-1]) is root
+        for other in root.relations
+    )
+
+
 def resolve(type_: Type, depth: int = 0) -> Type:
     """Resolve every variable in `type_`; where nothing is known, the root remains."""
     type_ = prune(type_)

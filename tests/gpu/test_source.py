@@ -21,6 +21,15 @@ CONVOLUTION = """#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 16, 28, 28), float32], %w: Tensor[(32, 16, 3, 3), float32]) {
   nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3])) }"""
 
+BYTES = {
+    "dense": """#[version = "0.0.5"]
+def @main(%x: Tensor[(64, 128), int8], %w: Tensor[(128, 128), int8]) {
+  nn.dense(%x, %w, out_dtype="int32") }""",
+    "convolution": """#[version = "0.0.5"]
+def @main(%x: Tensor[(1, 16, 28, 28), int8], %w: Tensor[(32, 16, 3, 3), int8]) {
+  nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=32, kernel_size=[3, 3], out_dtype="int32") }""",
+}
+
 
 @pytest.mark.parametrize("program", [DENSE, SOFTMAX, CONVOLUTION], ids=["dense", "softmax", "convolution"])
 def test_ptx_and_what_it_takes(program: str) -> None:
@@ -47,3 +56,12 @@ def test_every_operator() -> None:
     operators, tiled = in_cuda(EXAMPLES)
     assert operators > 220
     assert tiled > 30
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_products_of_bytes_become_dot_instructions(name: str) -> None:
+    (kernel,) = relay_explorer.build(parse(BYTES[name]), ARCH).kernels
+    lines = [line.split() for line in kernel.source("ptx").splitlines() if "dp4a.s32.s32" in line]
+    assert len(lines) >= 4
+    # The operands are words in registers, and the third one is the accumulator, not 0.
+    assert all(line[-1].startswith("%r") for line in lines)

@@ -20,7 +20,7 @@ from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.compose import compose
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.targets.target import Target
-from relay_explorer.ops.te.lowered import HOST
+from relay_explorer.ops.te.lowered import CANONICAL, HOST
 from relay_explorer.typing import infer_types
 from tests.ops.meanings import numbers, rng
 
@@ -83,7 +83,8 @@ def without_constants(module: IRModule) -> tuple[IRModule, dict[str, Array]]:
 
 
 def compiled(op: Op) -> bool:
-    return bool(op.lowering) and op.lowering != HOST
+    """Whether an operator has a kernel: it neither runs on the host nor is replaced by its canonical form."""
+    return bool(op.lowering) and op.lowering not in (HOST, CANONICAL)
 
 
 def flat(value: Any) -> list[Array]:

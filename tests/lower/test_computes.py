@@ -14,7 +14,7 @@ from relay_explorer.ir.narrow import as_a
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.tuple_wrapper import TupleWrapper
 from relay_explorer.lower.lowering import lowering_of
-from relay_explorer.ops.te.lowered import HOST
+from relay_explorer.ops.te.lowered import CANONICAL, HOST
 from relay_explorer.text import astext, parse
 from relay_explorer.typing import infer_types
 from tests.lower.kernels import Case, agree, case, compiled, without_constants
@@ -53,7 +53,13 @@ def test_which_operators_stay_on_the_host() -> None:
 
 def test_every_other_operator_has_a_lowering() -> None:
     names = [name for name in Op.list_op_names() if Op.get(name).lowering != HOST]
-    assert [name for name in names if lowering_of(Op.get(name)) is None] == []
+    without = [name for name in names if lowering_of(Op.get(name)) is None]
+    assert without == [name for name in names if Op.get(name).lowering == CANONICAL]
+
+
+def test_operators_without_one_have_a_canonical_form() -> None:
+    for op in map(Op.get, Op.list_op_names()):
+        assert (op.lowering == CANONICAL) <= (op.canonical is not None), op.name
 
 
 def test_every_operator() -> None:

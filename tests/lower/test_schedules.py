@@ -19,7 +19,8 @@ from relay_explorer.ir.walk import post_order
 from relay_explorer.lower.codegen.compile_kernel import generated, scheduled
 from relay_explorer.lower.codegen.search import searched
 from relay_explorer.lower.lowering import tensor_types
-from relay_explorer.lower.passes.layouts import block_of, blocked_layouts
+from relay_explorer.lower.passes.blocks import block_of
+from relay_explorer.lower.passes.layouts import blocked_layouts
 from relay_explorer.lower.require import tvm
 from relay_explorer.lower.schedules import Scheduled
 from relay_explorer.lower.targets.target import Target

@@ -17,7 +17,11 @@ from ..schedules import Scheduled
 from ..targets.target import Target
 from .compile_kernel import generated, scheduled
 
-RULES = ("blocked", "winograd", "depthwise", "dense")  # the rules whose candidates can be chosen
+# the rules whose candidates can be chosen
+RULES = (
+    "blocked", "winograd", "depthwise", "dense", "nbits", "int8_blocked",
+    "int8_dense", "int8_batch",
+)  # fmt: skip
 SECONDS = 0.03  # for which a candidate runs, at least three times
 
 

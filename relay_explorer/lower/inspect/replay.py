@@ -12,6 +12,7 @@ from ..codegen.te_text import expression
 from ..compose import Composed
 from ..require import tvm
 from ..schedules import Scheduled
+from ..schedules.dots import MARK as DOT_MARK
 
 # Primitives that change the loops; the other instructions of a trace only look up blocks and loops.
 STRUCTURE = ("Split", "Fuse", "Reorder", "AddUnitLoop", "LoopPartition", "TransformBlockLayout")
@@ -22,6 +23,7 @@ PLACE = (
 )  # fmt: skip
 MARKS = ("Parallel", "Vectorize", "Unroll", "Bind")
 CHANGES = frozenset((*STRUCTURE, *PLACE, *MARKS))
+DOT = "Dot"  # the annotation of a loop that becomes a dot instruction, which `words` names
 _KINDS = ("serial", "parallel", "vectorized", "unrolled")  # indexed by TVM's ForKind
 
 
@@ -103,7 +105,11 @@ class _Observer:
 
     def before(self, inst: Any, inputs: Any, attrs: Any, decision: Any) -> Any:
         kind = str(inst.kind.name)
-        if kind in CHANGES:  # others, such as an annotation of a loop, belong to the previous primitive
+        if kind == "Annotate" and DOT_MARK in map(str, attrs):
+            kind, attrs = DOT, [inputs[1]]
+        if (
+            kind in CHANGES or kind == DOT
+        ):  # others, such as other annotations, belong to the primitive before
             self.finish()
             self._begin(kind, list(inputs), list(attrs))
         return decision

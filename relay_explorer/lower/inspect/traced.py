@@ -34,10 +34,10 @@ _X86 = (
 )
 _ARM = (
     ("broadcast", r"dup$"), ("shuffle", r"(ext|zip[12]|uzp[12]|trn[12]|tbl|ins)$"),
-    ("multiply-add", r"(f?ml[as]|fn?madd|fn?msub|[us]dot)$"),
+    ("multiply-add", r"(f?ml[as]|[us]ml[as]l2?|fn?madd|fn?msub|[us]dot)$"),
     ("load", r"ld"), ("store", r"st"),
     ("jump", r"(b|bl|br|blr|ret|cbn?z|tbn?z)$|b\."),
-    ("arithmetic", r"f\w+$|[us]cvtf$|movi$"),
+    ("arithmetic", r"f\w+$|[us]cvtf$|movi$|[us]mull2?$|[us]adalp$|[us]shr$|shl$"),
 )  # fmt: skip
 _MOVES = re.compile(r"v?(mov|pmov)\w*")
 _VECTOR = re.compile(r"%[xyz]mm")

@@ -20,7 +20,7 @@ from .traced import Instruction, Traced
 C_CLASSES = ("multiply-add", "arithmetic", "copy", "loop", "barrier", "declaration")
 PTX_CLASSES = ("multiply-add", "arithmetic", "load", "store", "barrier", "bookkeeping", "jump")
 _PTX = (
-    ("multiply-add", r"(fma|mad)\.(rn\.|rz\.)?(f|bf)"), ("load", r"ld\."), ("store", r"st\."),
+    ("multiply-add", r"(fma|mad)\.(rn\.|rz\.)?(f|bf)|dp4a"), ("load", r"ld\."), ("store", r"st\."),
     ("barrier", r"bar|membar|fence|shfl|activemask"), ("jump", r"bra|ret|call|exit"),
     ("arithmetic", r"(add|sub|mul|div|neg|abs|min|max|sqrt|rcp|ex2|lg2|tanh|sin|cos|setp|set|cvt)"
      r"\.[\w.]*(f16|f32|f64|bf16)"
@@ -107,7 +107,7 @@ def _c_purpose(text: str) -> str:
         return "declaration"
     right = text.partition(" = ")[2]
     plain = re.sub(r"\[[^\[\]]*(\[[^\]]*\][^\]]*)*\]|\(\(int\)(threadIdx|blockIdx)\.\w\)", "", right)
-    if re.search(r"\+ \(.*\*|\+ __\w+|fma", plain) or re.search(r"\+__\d+\.", plain):
+    if re.search(r"\+ \(.*\*|\+ __\w+|fma|__dp4a", plain) or re.search(r"\+__\d+\.", plain):
         return "multiply-add"
     return "arithmetic" if re.search(r" [-+*/<>] |\w\(|[\w\]][-+*/<>][\w(]", plain) else "copy"
 

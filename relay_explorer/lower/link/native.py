@@ -27,6 +27,7 @@ from ..targets.target import Target
 from ..targets.toolchain import Toolchain, called, toolchain
 
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-w")
+LINKED = ("-Wl,-z,noexecstack", "-Wl,--strip-debug")  # the kernels' debug information refers to no source
 LIBRARIES = ("-lm", "-lpthread")
 CLOCKED = "-DCLOCKED"
 
@@ -181,7 +182,7 @@ class NativeExecutable(Executable):
     def _compile(self, output: Path, place: str, flags: Sequence[str], sources: Sequence[str] = ()) -> None:
         """Compile the program in the folder `place`, and link it with its kernels."""
         command: list[str | Path] = [
-            self.tools.compiler, *self.tools.flags, *FLAGS, *flags, "-Wl,-z,noexecstack", "-I", place,
+            self.tools.compiler, *self.tools.flags, *FLAGS, *flags, *LINKED, "-I", place,
             f"-Wa,-I,{place}", "-o", output, *sources, *_linked(self.write(place)), *LIBRARIES,
         ]  # fmt: skip
         called(command, "link the program")

@@ -8,20 +8,21 @@ blocked from one to the next; layouts are transformed only where a network begin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any as Anything
 from typing import TypeGuard
 
 from ...ir.attrs import Attrs
-from ...ir.expr import Call, Constant, Expr, Var
+from ...ir.expr import Call, Expr, Var
 from ...ir.op import Op
 from ...ir.types import TensorType, Type
-from ...ir.walk import post_order
 from ...ops.nn.layout import layout_map
 from ...transform.layouts.alter_op_layout import AlterOpLayout
 from ...transform.tools.typed_rewrite import call
 from ..targets.target import Target
+from . import integer_layouts
+from .blocks import block_of, is_blocked, is_known, packed
 
-MIN_BLOCK = 4  # elements: smaller blocks would leave most of a vector idle
 TILE_SIZE = 4  # outputs of a tile of Winograd's algorithm along each axis
 MIN_TILES = 12  # from so many tiles on it wins: it reads four times as many weights, each once per tile
 DTYPES = ("float32", "float64")
@@ -32,15 +33,14 @@ def blocked_layouts(target: Target) -> AlterOpLayout | None:
     if target.kind not in ("cpu", "arm64"):
         return None
     rules = _Rules(target)
-    return AlterOpLayout({"nn.conv2d": rules.conv2d, "nn.dense": rules.dense})
-
-
-def block_of(channels: int, lanes: int) -> int:
-    """Return the largest block, at most a vector, that divides the channels; 1 if it would be too small."""
-    block = lanes
-    while block >= MIN_BLOCK and channels % block:
-        block //= 2
-    return block if block >= MIN_BLOCK else 1
+    return AlterOpLayout(
+        {
+            "nn.conv2d": rules.conv2d,
+            "nn.dense": rules.dense,
+            "nn.contrib_conv2d_NCHWc": partial(integer_layouts.convolution, target),
+            "nn.contrib_depthwise_conv2d_NCHWc": partial(integer_layouts.depthwise, target),
+        }
+    )
 
 
 class _Rules:
@@ -58,19 +58,21 @@ class _Rules:
         of output channels for each input channel and position in the window.
         """
         data, weight = types[0], types[1]
-        if not in_vectors([data, weight, out]) or _blocked(attrs):
+        narrow = integer_layouts.sums_in_16_bits([data, weight, out])
+        if not (narrow or in_vectors([data, weight, out])) or is_blocked(attrs):
             return None
         channels = layout_map(attrs["data_layout"], "NCHW").forward(data.shape, 0, "the data")[1]
         outputs, each = layout_map(attrs["kernel_layout"], "OIHW").forward(weight.shape, 1, "the weight")[:2]
         groups = attrs["groups"]
         assert isinstance(channels, int)
         assert isinstance(outputs, int)
-        lanes = self.target.lanes(data.dtype)
+        lanes = self.target.lanes(out.dtype)
         block = block_of(outputs // groups if groups < outputs else outputs, lanes)
         if block == 1:
             return None
         if groups == channels == outputs and groups > 1 and each == 1:
-            return _conv("nn.contrib_depthwise_conv2d_NCHWc", attrs, inputs, (block, 1, block), weight)
+            name = "nn.contrib_depthwise_conv2d_NCHWc"
+            return packed(name, attrs, inputs, block, f"OIHW1i{block}o", block, weight)
         if groups > 1 and (each == 1 or groups == channels):
             return None  # several outputs per channel; the layout HWOI has their number as I
         within = block_of(channels // groups, lanes)
@@ -78,9 +80,11 @@ class _Rules:
             return None
         if groups == 1 and channels < lanes and isinstance(inputs[0], Var):
             within = 1  # read the program's input in its own layout
-        if within > 1 and groups == 1 and is_known(inputs[1]) and _takes_tiles(attrs, weight, out):
+        known = within > 1 and groups == 1 and is_known(inputs[1])
+        if known and not narrow and _takes_tiles(attrs, weight, out):
             return _winograd(attrs, inputs, (within, block), weight)
-        return _conv("nn.contrib_conv2d_NCHWc", attrs, inputs, (within, within, block), weight)
+        layout = f"OIHW{within}i{block}o" if within > 1 else f"OIHW{block}o"
+        return packed("nn.contrib_conv2d_NCHWc", attrs, inputs, within, layout, block, weight)
 
     def dense(
         self, attrs: Attrs, inputs: list[Expr], types: Sequence[Anything], out: Anything
@@ -89,9 +93,12 @@ class _Rules:
         Only a constant weight is packed, because packing it happens once, when the program is compiled.
         """
         data, weight = types[0], types[1]
-        if not in_vectors([data, weight, out]) or not is_known(inputs[1]):
+        if out.dtype == "int32":
+            return integer_layouts.dense(self.target, attrs, inputs, types, out)
+        narrow = integer_layouts.sums_in_16_bits([data, weight, out])
+        if not (narrow or in_vectors([data, weight, out])) or not is_known(inputs[1]):
             return None
-        block = block_of(weight.shape[0], self.target.lanes(data.dtype))
+        block = block_of(weight.shape[0], self.target.lanes(out.dtype))
         if block == 1:
             return None
         op = Op.get("nn.contrib_dense_pack")
@@ -111,37 +118,6 @@ def in_vectors(types: Sequence[Type | None]) -> TypeGuard[Sequence[TensorType]]:
 def types_of(call: Call) -> list[Type]:
     """Return the types of a call's arguments and of its result."""
     return [part.checked_type for part in (*call.args, call)]
-
-
-def _blocked(attrs: Attrs) -> bool:
-    """Whether a convolution already has a blocked layout."""
-    names = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"])
-    return any(letter.islower() for name in names for letter in name)
-
-
-def is_known(expr: Expr) -> bool:
-    """Whether a value depends only on constants."""
-    return isinstance(expr, Constant) or not any(isinstance(part, Var) for part in post_order(expr))
-
-
-def _conv(
-    name: str, attrs: Attrs, inputs: list[Expr], blocks: tuple[int, int, int], weight: TensorType
-) -> Call:
-    """Build a convolution with `blocks` of data channels, and of the weight's input and output channels."""
-    data, within, outputs = blocks
-    op = Op.get(name)
-    assert op.attrs_class is not None
-    shape = layout_map(attrs["kernel_layout"], "OIHW").forward(weight.shape, 1, "the weight")
-    values = dict(attrs.items())
-    depthwise = "depthwise" in name
-    values.update(
-        channels=shape[0] if attrs["channels"] is None else attrs["channels"],
-        kernel_size=shape[2:],
-        data_layout="NCHW" if data == 1 else f"NCHW{data}c",
-        kernel_layout="OIHW" + (f"{within}i" if within > 1 or depthwise else "") + f"{outputs}o",
-        out_layout=f"NCHW{outputs}c",
-    )
-    return Call(op, inputs, op.attrs_class(**values))
 
 
 def _takes_tiles(attrs: Attrs, weight: TensorType, out: TensorType) -> bool:

@@ -14,7 +14,8 @@ from ...ir.types import TensorType
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import rewritten
 from ...transform.tools.typed_rewrite import Rule, call, rewrite_calls
-from .layouts import MIN_BLOCK, block_of, in_vectors, is_known, types_of
+from .blocks import MIN_BLOCK, block_of, is_known, is_static
+from .layouts import in_vectors, types_of
 from .padding import Padding, Widening
 
 MAX_GROWTH = 4 / 3  # the largest factor of channels at which whole vectors are still faster
@@ -31,11 +32,16 @@ class PadChannels(Padding):
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         rules = _Rules(self.target)
-        named: dict[str, Rule] = {"nn.conv2d": rules.conv2d}
+        named: dict[str, Rule] = {
+            "nn.conv2d": rules.conv2d,
+            "nn.contrib_conv2d_NCHWc": rules.integers,
+            "nn.contrib_depthwise_conv2d_NCHWc": rules.integers,
+        }
         # The operators that may come between two layers. They must not turn a channel of zeros into
         # infinities or NaNs, because the next layer's zero weights would not cancel those.
         named.update(dict.fromkeys(Op.names_with(Trait.POLYNOMIAL), rules.broadcast))
         named.update(dict.fromkeys(Op.names_with(Trait.ACTIVATION), rules.same))
+        named.update(dict.fromkeys(Op.names_with(Trait.CAST), rules.same))
         named.update(dict.fromkeys(Op.names_with(Trait.POOL), rules.pool))
         return rewritten(function, rewrite_calls(function, named))
 
@@ -55,6 +61,16 @@ def padded_channels(channels: int, width: int, lanes: int) -> int:
     ):
         return channels
     return padded
+
+
+def whole_blocks(channels: int, lanes: int) -> int:
+    """Round the number of channels up to whole blocks: of all lanes, or of fewer if that adds too many."""
+    block = lanes
+    while block > MIN_BLOCK and (
+        -(-channels // block) * block > MAX_GROWTH * channels or channels <= block // 2
+    ):
+        block //= 2
+    return -(-channels // block) * block
 
 
 class _Rules(Widening):
@@ -85,6 +101,38 @@ class _Rules(Widening):
         values = {**dict(attrs.items()), "channels": outputs, "groups": groups}
         return self.cut(call("nn.conv2d", data, weight, **values), 1, channels, outputs)
 
+    def integers(self, old: Call, new: Call) -> Expr | None:
+        """Pad the channels of data and result of a convolution of small integers to whole blocks. There is no
+        fast kernel for other numbers of channels.
+        """
+        attrs = new.attrs
+        assert attrs is not None
+        layouts = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"] or "NCHW")
+        lanes = self.target.lanes(tensor_type(old).dtype)
+        if layouts != ("NCHW", "OIHW", "NCHW"):
+            return None
+        channels, each = tensor_type(old.args[1]).concrete_shape[:2]
+        data_channels = tensor_type(old.args[0]).concrete_shape[1]
+        data, inputs = self.wide.get(new.args[0], (new.args[0], data_channels))
+        groups = attrs["groups"]
+        if groups == data_channels == channels > 1:
+            outputs, groups, inputs, missing = inputs, inputs, 1, 0
+        elif groups == 1:
+            outputs, missing = whole_blocks(channels, lanes), -inputs % MIN_BLOCK
+            inputs += missing
+        else:
+            return None
+        if (outputs, inputs) == (channels, each):
+            return None
+        if missing:
+            sides = ((0, 0), (0, missing), (0, 0), (0, 0))
+            data = call("nn.pad", data, const(0, tensor_type(old.args[0]).dtype), pad_width=sides)
+        widths = ((0, outputs - channels), (0, inputs - each), (0, 0), (0, 0))
+        weight = call("nn.pad", new.args[1], const(0, tensor_type(old.args[1]).dtype), pad_width=widths)
+        values = {**dict(attrs.items()), "channels": outputs, "groups": groups}
+        assert isinstance(new.op, Op)
+        return self.cut(call(new.op.name, data, weight, **values), 1, channels, outputs)
+
     def same(self, old: Call, new: Call) -> Expr | None:
         """Compute an operation that treats each channel independently before the surplus channels are sliced
         off.
@@ -100,7 +148,7 @@ class _Rules(Widening):
         """Combine two values before the surplus channels are sliced off. One of them may be a constant."""
         padded = [self.wide.get(arg) for arg in new.args]
         widths = {each[1] for each in padded if each is not None}
-        if len(widths) != 1 or not in_vectors(types_of(old)):
+        if len(widths) != 1 or not all(map(is_static, types_of(old))):
             return None
         shape = tensor_type(old).concrete_shape
         if any(each and tensor_type(was).shape[1] != shape[1] for each, was in zip(padded, old.args)):

@@ -18,7 +18,8 @@ from ...ops.nn.sliding import sides
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import TypedPass, rewritten
 from ...transform.tools.typed_rewrite import call, rewrite_calls
-from .layouts import in_vectors, is_known, types_of
+from .blocks import is_known
+from .layouts import in_vectors, types_of
 
 
 @dataclass(frozen=True)

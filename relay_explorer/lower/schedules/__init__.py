@@ -20,7 +20,10 @@ from ..targets.target import Target
 from .overlap import overlapped
 from .scheduled import Candidate, Choice, Scheduled
 
-RULES = ("gpu", "blocked", "winograd", "depthwise", "dense", "reduction", "fallback")
+RULES = (
+    "gpu", "int8_blocked", "int8_dense", "int8_batch", "blocked", "winograd", "depthwise", "dense", "nbits",
+    "reduction", "fallback",
+)  # fmt: skip
 
 
 def schedule(composed: Composed, target: Target, choice: Choice | None = None) -> Scheduled:

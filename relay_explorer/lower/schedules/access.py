@@ -106,13 +106,24 @@ def _comparisons(condition: Any) -> list[Any]:
     return [part for part in _parts(condition) if _kind(part) in ("LT", "LE", "GT", "GE", "EQ", "NE")]
 
 
+def conditions_in(block: SBlock) -> list[Any]:
+    """Return the comparisons by which a block chooses between values."""
+    value = getattr(block.body, "value", None)
+    conditions = _conditions(value) if value is not None else []
+    return [comparison for condition in conditions for comparison in _comparisons(condition)]
+
+
+def _conditions(value: Any) -> list[Any]:
+    """Return the conditions by which an expression chooses between values."""
+    conditional = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
+    return [p.args[0] if _kind(p) == "Call" else p.condition for p in conditional if _is_choice(p)]
+
+
 def _parted(value: Any, last: Any) -> bool:
     """Whether all conditions on the last axis compare it with a constant. TVM also splits loops at other
     conditions, such as ⌊i / 8⌋ + 2 j < 1, but then it wrongly applies the result for one part to another.
     """
-    conditional = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
-    conditions = [p.args[0] if _kind(p) == "Call" else p.condition for p in conditional if _is_choice(p)]
-    comparisons = [c for condition in conditions for c in _comparisons(condition) if _uses(c, last)]
+    comparisons = [c for condition in _conditions(value) for c in _comparisons(condition) if _uses(c, last)]
     return all(_kind(c) == "LT" and c.a.same_as(last) and hasattr(c.b, "value") for c in comparisons)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from ..compose import Composed
 from ..targets.target import Target
 from ..tvm_types import LoopRV
-from .parts import REDUCED, Plan, divisors, product, sizes
+from .parts import REDUCED, Plan, divisors, product, size_bytes, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_conv2d_NCHWc"
@@ -33,7 +33,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     options = candidates(composed, target)
     chosen = dict(choice or options[0].choice)
     plan = Plan(composed, target)
-    _Convolution(plan, chosen).run()
+    Convolution(plan, chosen).run()
     return Scheduled(composed, plan.sch.mod, plan.sch.trace, "blocked", chosen, tuple(options))
 
 
@@ -86,7 +86,7 @@ def _row_tiles(composed: Composed, height: int, block_tiles: int, target: Target
     """
     anchor = composed.anchor
     assert anchor is not None
-    data, weight = (4 * product(sizes(arg.checked_type)) for arg in anchor.call.args)
+    data, weight = (size_bytes(arg.checked_type) for arg in anchor.call.args)
     batch, room, cores = int(anchor.tensors[0].shape[0]), target.caches[1] // 2, target.cores
     fits = [r for r in divisors(height, max(1, height * room // data)) if batch * height // r >= cores]
     if data <= room or not fits or fits[0] == height:
@@ -109,8 +109,8 @@ def _evenly(tasks: int, cores: int) -> float:
     return tasks / (cores * -(-tasks // cores))
 
 
-class _Convolution:
-    """Applies the primitives for one choice."""
+class Convolution:
+    """Applies the primitives for one choice of a tile's `channels`, `columns` and `rows`."""
 
     def __init__(self, plan: Plan, choice: Choice) -> None:
         self.plan = plan
@@ -178,13 +178,16 @@ class _Convolution:
         kinds = self.plan.kinds(self.anchor)
         reduced = loops[-kinds.count(REDUCED) :]
         spatial = loops[: -kinds.count(REDUCED)]
-        lane = spatial[-1]
-        sch.reorder(*reduced, *spatial)
+        self.order(reduced, spatial)
         for loop in spatial[:-1]:
             sch.unroll(loop)
-        sch.vectorize(lane)
         init = sch.decompose_reduction(block, reduced[0])
         inits = sch.get_loops(init)[depth:]
         for loop in inits[:-1]:
             sch.unroll(loop)
         sch.vectorize(inits[-1])
+
+    def order(self, reduced: list[LoopRV], spatial: list[LoopRV]) -> None:
+        """Order the loops of the reduction; the innermost one becomes a vector."""
+        self.sch.reorder(*reduced, *spatial)
+        self.sch.vectorize(spatial[-1])

@@ -8,12 +8,12 @@ additions in flight.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from ..compose import Composed
 from ..targets.target import Target
 from .blocked import sums_in_registers, tile_score
-from .parts import MIN_PARALLEL_OPERATIONS, Plan, divisors, product, sizes
+from .parts import MIN_PARALLEL_OPERATIONS, Plan, divisors, product, size_bytes, sizes
 from .scheduled import Candidate, Choice, Scheduled
 
 NAME = "nn.contrib_dense_pack"
@@ -30,29 +30,34 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     options = candidates(composed, target)
     chosen = dict(choice or options[0].choice)
     plan = Plan(composed, target)
-    _schedule(plan, chosen, block=shape[2], features=shape[1])
+    tile(plan, chosen, shape[2], shape[1], _reduction)
     return Scheduled(composed, plan.sch.mod, plan.sch.trace, "dense", chosen, tuple(options))
 
 
 def candidates(composed: Composed, target: Target) -> list[Candidate]:
-    """Return the best tiles that fit into registers. Tiles are preferred whose weights fit into the L2 cache,
-    because the weights are read again for each tile of rows.
-    """
+    """Return the best tiles that fit into registers."""
     anchor = composed.anchor
     assert anchor is not None
-    blocks, features, block = sizes(anchor.call.args[1].checked_type)
+    weight = anchor.call.args[1].checked_type
+    blocks, each = sizes(weight)[0], size_bytes(weight) // sizes(weight)[0]
     height = ([1] + [int(d) for d in anchor.tensors[0].shape[:-1]])[-1]
+    return best_tiles(height, blocks, each, target)
+
+
+def best_tiles(height: int, blocks: int, each: int, target: Target) -> list[Candidate]:
+    """Return the best tiles for `height` rows and `blocks` blocks of weights of `each` bytes. Tiles are
+    preferred whose weights fit into the L2 cache, because the weights are read again for each tile of rows.
+    """
     most = sums_in_registers(target)
     tiles = []
     for rows in range(min(height, most), 0, -1):
         once = height / (-(-height // rows) * rows)  # the fraction of computed rows that no tile recomputes
         for units in divisors(blocks, min(4 if height > 1 else 8, most // rows)):
-            weights = 4 * features * units * block
-            fit = 1.0 if height == rows or weights <= target.caches[1] else 0.5
+            fit = 1.0 if height == rows or units * each <= target.caches[1] else 0.5
             fit *= 1.0 if once == 1 else once * REMAINDER_FACTOR
             tiles.append((fit * tile_score(rows, units, most), rows, units))
     if height == 1:
-        streams = _streams(target, blocks, features * block)
+        streams = _streams(target, blocks, each)
         tiles = [(-abs(units - streams), rows, units) for _, rows, units in tiles]
     tiles.sort(reverse=True)
     return [
@@ -62,15 +67,20 @@ def candidates(composed: Composed, target: Target) -> list[Candidate]:
 
 
 def _streams(target: Target, blocks: int, size: int) -> int:
-    """Return the number of blocks of `size` weights to sum at a time if each is read only once, so that
-    reading dominates. From the caches, eight keep the arithmetic units busy, as long as the cores get equal
-    shares; from memory, four are enough.
+    """Return the number of blocks of weights to sum at a time if each, of `size` bytes, is read only once, so
+    that reading dominates. From the caches, eight keep the arithmetic units busy, as long as the cores get
+    equal shares; from memory, four are enough.
     """
-    shared = 2 * blocks * size >= MIN_PARALLEL_OPERATIONS and blocks // 8 % target.cores
-    return 4 if shared or 4 * blocks * size > target.caches[1] else 8
+    shared = blocks * size >= 2 * MIN_PARALLEL_OPERATIONS and blocks // 8 % target.cores
+    return 4 if shared or blocks * size > target.caches[1] else 8
 
 
-def _schedule(plan: Plan, choice: dict[str, Any], block: int, features: int) -> None:
+def tile(
+    plan: Plan, choice: Choice, block: int, features: int, reduction: Callable[[Plan, str, int], None]
+) -> None:
+    """Apply the primitives for one choice of a tile's `rows` and `units`; `reduction` orders the loops within
+    a tile.
+    """
     sch, anchor = plan.sch, plan.composed.anchor
     assert anchor is not None
     name = anchor.blocks[-1]
@@ -92,7 +102,7 @@ def _schedule(plan: Plan, choice: dict[str, Any], block: int, features: int) -> 
     sch.vectorize(lane)
     sch.compute_at(plan.block(name), tasks)
     sch.set_scope(plan.block(name), 0, "local")
-    _reduction(plan, name, block)
+    reduction(plan, name, block)
     for other in others:
         plan.vectorized(other)
 

@@ -13,14 +13,17 @@ from typing import Any
 from ...ir.declaration import Trait
 from ..compose import Composed
 from ..require import tvm
+from ..targets.dots import dots_of
 from ..targets.target import Target
 from ..tvm_types import PrimFunc, Trace
-from . import gpu_convolution, gpu_dlight, gpu_sums
+from . import gpu_convolution, gpu_dlight, gpu_dots, gpu_sums
+from .dots import sentence, with_dots
 from .parts import Plan
 from .scheduled import Candidate, Choice, Scheduled
 
 ORDER = {
     "Convolution": "a convolution, tiled over channels and positions",
+    "Dot": "a product of matrices of bytes, in tiles",
     "Matmul": "a matrix product, in tiles",
     "GEMV": "a matrix-vector product",
     "Reduction": "a reduction with a prologue or an epilogue",
@@ -29,7 +32,7 @@ ORDER = {
     "Transpose": "a transpose through shared memory",
     "Fallback": "any kernel",
 }
-REDUCTION_RULES = ("Convolution", "Matmul", "GEMV", "Reduction", "GeneralReduction", "Sums")
+REDUCTION_RULES = ("Convolution", "Dot", "Matmul", "GEMV", "Reduction", "GeneralReduction", "Sums")
 # Warp shuffles do not support integers of less than 32 bits, or bfloat16. TVM uses shared memory instead,
 # and omits barriers on the assumption that the threads of a warp run in lockstep. They need not, so this is
 # a race.
@@ -68,8 +71,12 @@ def _candidates(composed: Composed, target: Target) -> Iterator[Candidate]:
             tile = gpu_convolution.tile_of(composed, target)
             if tile is not None:
                 size = f"{tile.outputs} × {tile.high} × {tile.across}"
-                why = f"{size} accumulators per block, {tile.sums} per thread"
+                dot = gpu_convolution.instruction_of(composed, target)
+                how = "" if dot is None else f"{sentence(dot)}; "
+                why = f"{how}{size} accumulators per block, {tile.sums} per thread"
                 yield Candidate({"rule": rule, **asdict(tile)}, why)
+        elif rule == "Dot":
+            yield from gpu_dots.candidates(composed, target)
         else:
             yield Candidate({"rule": rule}, ORDER[rule])
 
@@ -100,14 +107,21 @@ def _rules(composed: Composed, target: Target) -> list[str]:
 def _applied(composed: Composed, target: Target, choice: Choice) -> tuple[PrimFunc, Trace] | None:
     """Apply one rule; return the scheduled function and its trace, or None if the rule does not apply."""
     rule = str(choice["rule"])
-    if rule not in ("Convolution", "Sums"):
+    if rule not in ("Convolution", "Dot", "Sums"):
         return gpu_dlight.applied(rule, composed, target, fits)
     named = replace(composed, name="main")  # as in TVM's rules, so that all traces are replayed alike
     if rule == "Sums":
         sch = gpu_sums.schedule(named, target)
+    elif rule == "Dot":
+        sch = gpu_dots.schedule(named, target, choice)
     else:
         sch = gpu_convolution.schedule(named, target, choice)
-    return (sch.mod["main"], sch.trace) if sch is not None and fits(sch.mod["main"]) else None
+    if sch is None or not fits(sch.mod["main"]):
+        return None
+    mod = sch.mod
+    for dot in dots_of(target):
+        mod = with_dots(mod, dot)
+    return mod["main"], sch.trace
 
 
 def fits(func: PrimFunc) -> bool:

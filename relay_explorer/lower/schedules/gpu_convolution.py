@@ -19,8 +19,12 @@ from ...ir.ndarray import itemsize
 from ...ir.op import Op
 from ..compose import Composed, Stage
 from ..require import tvm
+from ..targets.dots import Dot, dot_for
 from ..targets.target import Target
 from ..tvm_types import IRModule, LoopRV, Schedule
+from .blocked import NAME as INTEGER_CONVOLUTION
+from .depthwise import NAME as INTEGER_DEPTHWISE
+from .dots import MARK
 from .gpu_sums import GPUPlan, is_plain, spread
 from .gpu_tiles import Tile, Window, best
 from .parts import REDUCED, SPATIAL
@@ -41,6 +45,13 @@ def tile_of(composed: Composed, target: Target) -> Tile | None:
     window = None if name is None else _window(plan, name)
     alone = window is not None and window.images * window.high * window.wide == 1
     return None if window is None or (alone and not window.depthwise) else best(window)
+
+
+def instruction_of(composed: Composed, target: Target) -> Dot | None:
+    """Return the dot instruction of a kernel that `tile_of` has a tile for, if it uses one."""
+    plan = GPUPlan(composed, target)
+    name = convolution_of(plan)
+    return None if name is None else dot_of(plan, name)
 
 
 def schedule(composed: Composed, target: Target, choice: Choice) -> Schedule | None:
@@ -103,7 +114,23 @@ def convolution_of(plan: GPUPlan) -> str | None:
 
 
 def _is_convolution(op: Op) -> bool:
-    return op.has(Trait.CONVOLUTION) or op.has(Trait.TRANSPOSED_CONVOLUTION)
+    traits = op.has(Trait.CONVOLUTION) or op.has(Trait.TRANSPOSED_CONVOLUTION)
+    return traits or op.name == INTEGER_CONVOLUTION or op.name == INTEGER_DEPTHWISE
+
+
+def dot_of(plan: GPUPlan, name: str) -> Dot | None:
+    """Return the instruction that adds the products of adjacent input channels, if there is one for the
+    convolution's element types, and its channels fill the instruction's words.
+    """
+    anchor, block = plan.composed.anchor, plan.sch.get(plan.block(name))
+    assert anchor is not None
+    assert anchor.call.attrs is not None
+    dot = dot_for(plan.target, *[str(read.source.dtype) for read in block.reads])
+    if dot is None or plan.dtype(name) != "int32" or anchor.op.has(Trait.TRANSPOSED_CONVOLUTION):
+        return None
+    inputs = int(block.iter_vars[-plan.kinds(name).count(REDUCED)].dom.extent)
+    plain = str(anchor.call.attrs["kernel_layout"]).startswith("OI")
+    return dot if plain and inputs % dot.products == 0 else None
 
 
 def _plain_layouts(anchor: Stage) -> bool:
@@ -138,6 +165,7 @@ def _window(plan: GPUPlan, name: str) -> Window:
         steps=_two(steps),
         turns=prod(taps[:-2]),
         bytes=max([itemsize(str(read.source.dtype)) for read in block.reads]),
+        products=1 if (dot := dot_of(plan, name)) is None else dot.products,
     )
 
 
@@ -166,6 +194,7 @@ class _Convolution:
     def __init__(self, plan: GPUPlan, name: str, tile: Tile) -> None:
         self.plan, self.sch = plan, plan.sch
         self.name, self.tile, self.window = name, tile, _window(plan, name)
+        self.dot = dot_of(plan, name)  # if there is one, channels are loaded in words
 
     def run(self) -> None:
         plan, sch = self.plan, self.sch
@@ -185,7 +214,8 @@ class _Convolution:
         places = window.high % tile.high == 0 and window.wide % tile.across == 0
         self._bring(data, pieces[-1], depth, None if places and (channels or not window.depthwise) else 1)
         self._bring(weight, pieces[-1], depth, None if channels else axis)
-        if tile.across * tile.down < WARP and axis == 0:  # threads of a warp read weights of several channels
+        one_channel = tile.across * tile.down >= WARP  # all threads of a warp read weights of one channel
+        if not one_channel and axis == 0 and self.dot is None:
             sch.storage_align(plan.block(weight), 0, axis=0, factor=2, offset=1)
         sch.decompose_reduction(plan.block(self.name), pieces[0])
         for name in others:
@@ -199,9 +229,18 @@ class _Convolution:
         source = sch.get(block).reads[number].source
         producers = [name for name in plan.makers(self.name) if plan.buffer(name).same_as(source)]
         if producers and plan.users(producers[0]) == [self.name] and is_plain(plan, producers[0]):
-            sch.set_scope(plan.block(producers[0]), 0, "shared")
-            return producers[0]
-        return str(sch.get(sch.cache_read(block, number, "shared")).name_hint)
+            copy = plan.block(producers[0])
+            sch.set_scope(copy, 0, "shared")
+        else:
+            copy = sch.cache_read(block, number, "shared")
+        if self.dot is not None:
+            sch.transform_layout(copy, ("write", 0), self._in_words)
+        return str(sch.get(copy).name_hint)
+
+    def _in_words(self, outer: Any, channel: Any, *space: Any) -> list[Any]:
+        """Put the channels of a word next to each other: (N, C, …) becomes (N, C / 4, …, 4)."""
+        products = self.window.products
+        return [outer, channel // products, *space, channel % products]
 
     def _threads(self, last: str) -> LoopRV:
         """Bind the loops of the block that stores the result to thread blocks and threads; return the loop
@@ -239,8 +278,12 @@ class _Convolution:
         loops = sch.get_loops(block)[outside:]
         spatial, (inputs, *taps) = loops[:-count], loops[-count:]
         outer, inner = taps[:-2], taps[-2:]
-        pieces, channel = sch.split(inputs, [None, self.tile.inputs])
-        sch.reorder(pieces, *outer, channel, *inner, *spatial)
+        products = self.window.products
+        pieces, channel, word = sch.split(inputs, [None, self.tile.inputs // products, products])
+        sch.reorder(pieces, *outer, channel, *inner, *spatial, word)
+        if self.dot is not None:
+            sch.add_unit_loop(word)  # the lane: an instruction adds to one sum
+            sch.annotate(word, MARK, self.dot.name)
         if prod([plan.extent(loop) for loop in inner]) <= MAX_UNROLLED:
             self._unrolled(inner)
         self._unrolled(spatial)

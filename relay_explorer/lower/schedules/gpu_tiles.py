@@ -50,6 +50,7 @@ class Window(NamedTuple):
     steps: tuple[int, int] = (1, 1)
     turns: int = 1
     bytes: int = 4  # of an element
+    products: int = 1  # channels whose products one instruction adds
 
     @property
     def depthwise(self) -> bool:
@@ -114,7 +115,7 @@ def tiles(window: Window) -> Iterator[Tile]:
             continue
         if not _whole_groups(window, channel * far):
             continue
-        for inputs in _chunk_sizes(window.inputs):
+        for inputs in _chunk_sizes(window.inputs, window.products):
             tile = Tile(across, down, far, row, channel, inputs)
             if shared(window, tile) * window.bytes <= SHARED_MEMORY_BYTES:
                 yield tile
@@ -147,9 +148,12 @@ def _whole_groups(window: Window, outputs: int) -> bool:
     return window.group % outputs == 0
 
 
-def _chunk_sizes(inputs: int) -> Iterator[int]:
-    """Yield the numbers of channels that may be loaded at once: divisors, the largest first."""
-    yield from (d for d in range(min(inputs, MAX_CHUNK_CHANNELS), 0, -1) if inputs % d == 0)
+def _chunk_sizes(inputs: int, products: int) -> Iterator[int]:
+    """Yield the numbers of channels that may be loaded at once: divisors that are multiples of `products`,
+    the largest first.
+    """
+    most = min(inputs, MAX_CHUNK_CHANNELS)
+    yield from (d for d in range(most, 0, -1) if inputs % d == 0 and d % products == 0)
 
 
 def shared(window: Window, tile: Tile) -> int:

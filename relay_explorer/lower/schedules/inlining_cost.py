@@ -98,4 +98,6 @@ def _parts(node: Any) -> list[Any]:
         return [node.condition, node.true_value, node.false_value]
     if kind == "Cast":
         return [node.value]
+    if kind == "Let":  # the variable stands for the value, which is computed once
+        return [node.value, node.body]
     return [getattr(node, name) for name in ("a", "b") if hasattr(node, name)]

@@ -7,18 +7,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...ir.ndarray import itemsize
 from ...ir.op import OpPattern
 from ...ops.te.lowered import MATERIALIZED
 from ..compose import Composed, block_names
 from ..require import tvm
 from ..targets.target import Target
 from ..tvm_types import Buffer, LoopRV, SBlockRV, Schedule
-from .access import Access, access_of
+from .access import Access, access_of, conditions_in
 from .inlining_cost import InliningCost
 
 SPATIAL, REDUCED = 0, 2  # TVM's codes of the types of a block's axes
 MIN_PARALLEL_OPERATIONS = 1 << 18  # of a loop nest; for fewer, waking the threads costs more than it saves
 MIN_PARALLEL_ELEMENTS = 1 << 14  # of a nest that only moves data, for the same reason
+MIN_LANES = 4  # of a vector: with fewer, most of it is idle
 TASKS_PER_CORE = 8  # more than one, so that a slow core delays the others little
 
 
@@ -166,6 +168,11 @@ def sizes(type_: Any) -> tuple[int, ...]:
     return result
 
 
+def size_bytes(type_: Any) -> int:
+    """Return the size of a tensor of static shape."""
+    return product(sizes(type_)) * itemsize(type_.dtype)
+
+
 def static(shape: Sequence[Any]) -> tuple[int, ...] | None:
     return tuple([int(d) for d in shape]) if all(hasattr(d, "value") for d in shape) else None
 
@@ -271,11 +278,12 @@ def _tasks(sch: Schedule, loops: list[LoopRV], tasks: int) -> list[LoopRV]:
 
 def _joined(sch: Schedule, block: SBlockRV) -> int:
     """Return the number of last axes that may be fused for vectors. Every operand must depend on all of them
-    or on none. An operand with one element per row, for example, would need a gather in a vector across two
-    rows.
+    or on none, and so must every condition. An operand with one element per row, for example, would need a
+    gather in a vector across two rows.
     """
     realized = sch.get(block)
     reads = [{v.name for part in r.region for v in _variables(part.min)} for r in realized.reads]
+    reads += [{v.name for v in _variables(condition)} for condition in conditions_in(realized)]
     for count in range(2, len(realized.iter_vars) + 1):
         last = {a.var.name for a in realized.iter_vars[-count:] if static([a.dom.extent]) != (1,)}
         if any(0 < len(used & last) < len(last) for used in reads):
@@ -292,8 +300,8 @@ def _split_vector(
 ) -> tuple[list[LoopRV], LoopRV | None]:
     """Return the outer loops, and a loop over a vector. The vector is taken from the last axis if the lanes
     divide it, otherwise from as few as possible of the last `joined` axes, fused, that they divide, or from
-    the last axis at half the width. If none fits, return None for the vector; LLVM then vectorizes what it
-    can.
+    the last axis at a half or less of the width. If none fits, return None for the vector; LLVM then
+    vectorizes what it can.
     """
     for count in range(1, min(len(loops), joined) + 1):
         last = extents[-count:]
@@ -305,7 +313,9 @@ def _split_vector(
             wide, vector = sch.split(inner, [None, lanes])
             return [*loops[:-count], wide], vector
     size = extents[-1] or 0
-    if joined == 1 and lanes >= 8 and size and size % (lanes // 2) == 0:
-        wide, vector = sch.split(loops[-1], [None, lanes // 2])
-        return [*loops[:-1], wide], vector
+    while joined == 1 and lanes > MIN_LANES and size:
+        lanes = max(lanes // 2, MIN_LANES)
+        if size % lanes == 0:
+            wide, vector = sch.split(loops[-1], [None, lanes])
+            return [*loops[:-1], wide], vector
     return loops, None

@@ -35,7 +35,19 @@ _CACHES = {  # bytes per core, from the processors' manuals: L1 (data), L2
     "cortex-a78": (64 << 10, 512 << 10),
 }
 _DEFAULT_CACHES = (32 << 10, 512 << 10)
-_FEATURES = ("avx", "avx2", "fma", "avx512f", "avx512bw", "avx512vl", "avx512vnni", "sve", "dotprod", "i8mm")
+_FEATURES = (
+    "avx",
+    "avx2",
+    "fma",
+    "avx512f",
+    "avx512bw",
+    "avx512vl",
+    "avx512vnni",
+    "avxvnni",
+    "sve",
+    "dotprod",
+    "i8mm",
+)
 CUDA_ARCH = "sm_80"  # the default if there is no device to query
 
 
@@ -57,6 +69,10 @@ class Target:
         from ...ir.ndarray import itemsize
 
         return max(1, self.vector_bytes // itemsize(dtype))
+
+    def has(self, feature: str) -> bool:
+        """Whether a processor has a feature, by LLVM's name of it."""
+        return bool(_codegen().target_has_features(feature, self.tvm))
 
     @property
     def dict(self) -> dict[str, Any]:

@@ -204,7 +204,8 @@ def as_cpp(source: str) -> str:
     """Translate CUDA C to C++, with unchanged line numbers, and append each kernel's declaration for the
     emulated GPU.
     """
-    text = re.sub(r"^( *)#include <(cuda|mma|math_constants)[\w./]*>", r"\1", source, flags=re.MULTILINE)
+    headers = r"^( *)#include <(cuda|mma|math_constants|sm_61_intrinsics)[\w./]*>"
+    text = re.sub(headers, r"\1", source, flags=re.MULTILINE)
     text = re.sub(r"__shared__ alignas\((\d+)\)", r"__shared__ __attribute__((aligned(\1)))", text)
     text = re.sub(r"extern __shared__([^;]*)\[\];", r"__shared__\1[1 << 17];", text)
     text = re.sub(
