@@ -14,17 +14,24 @@ from ..base.context import Context
 from ..base.errors import DynamicShapeError
 from ..base.folding import folded
 from .dtypes import category, is_float, promoted
+from .quantization import Quantization
 from .values import Int, Number, Scalar, Value
 
 
 class Aten:
     """The state that converters share. `context` is the import; `default_dtype` is the element type that
-    PyTorch gives to tensors made of Python floats.
+    PyTorch gives to tensors made of Python floats. `quantized` tells how tensors of integers are quantized.
     """
 
-    def __init__(self, context: Context, default_dtype: str = "float32") -> None:
+    def __init__(
+        self,
+        context: Context,
+        default_dtype: str = "float32",
+        quantized: dict[Expr, Quantization] | None = None,
+    ) -> None:
         self.context = context
         self.default_dtype = default_dtype
+        self.quantized = {} if quantized is None else quantized
         self.numbers: set[Expr] = set()  # constants without axes that stand for Python numbers
         self.random_keys = 0  # keys of random numbers that have been given out
 

@@ -11,9 +11,9 @@ from .context import Aten
 from .registry import aten
 from .values import Value
 
-_LAYOUTS = {1: ("NCW", "OIW", "IOW"), 2: ("NCHW", "OIHW", "IOHW"), 3: ("NCDHW", "OIDHW", "IODHW")}
-_FORWARD: dict[int, Callable[..., Expr]] = {1: relay.nn.conv1d, 2: relay.nn.conv2d, 3: relay.nn.conv3d}
-_TRANSPOSED: dict[int, Callable[..., Expr]] = {
+LAYOUTS = {1: ("NCW", "OIW", "IOW"), 2: ("NCHW", "OIHW", "IOHW"), 3: ("NCDHW", "OIDHW", "IODHW")}
+FORWARD: dict[int, Callable[..., Expr]] = {1: relay.nn.conv1d, 2: relay.nn.conv2d, 3: relay.nn.conv3d}
+TRANSPOSED: dict[int, Callable[..., Expr]] = {
     1: relay.nn.conv1d_transpose,
     2: relay.nn.conv2d_transpose,
     3: relay.nn.conv3d_transpose,
@@ -62,10 +62,10 @@ def convolved(
         pads = [total // 2 for total in totals] + [total - total // 2 for total in totals]
     else:
         pads = per_axis(ctx, padding, axes, "padding") * 2
-    data_layout, kernel_layout, _ = _LAYOUTS[axes]
+    data_layout, kernel_layout, _ = LAYOUTS[axes]
 
     def convert(data: Expr) -> Expr:
-        result = _FORWARD[axes](
+        result = FORWARD[axes](
             data,
             weight,
             strides=tuple(per_axis(ctx, stride, axes, "stride")),
@@ -96,10 +96,10 @@ def transposed(
     """Apply a transposed convolution, whose weight has the layout IOHW."""
     extents = ctx.static_shape(weight)
     axes = len(extents) - 2
-    data_layout, _, kernel_layout = _LAYOUTS[axes]
+    data_layout, _, kernel_layout = LAYOUTS[axes]
 
     def convert(data: Expr) -> Expr:
-        result = _TRANSPOSED[axes](
+        result = TRANSPOSED[axes](
             data,
             weight,
             strides=tuple(per_axis(ctx, stride, axes, "stride")),

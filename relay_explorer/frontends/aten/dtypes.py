@@ -5,16 +5,18 @@ from __future__ import annotations
 from ...ir.errors import RelayError
 from .values import Value
 
-# The codes by which TorchScript's graphs refer to element types (c10/core/ScalarType.h).
+# The codes by which TorchScript's graphs refer to element types (c10/core/ScalarType.h). Quantized types have
+# the names of their integers.
 _CODES = {
     0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
-    11: "bool", 15: "bfloat16", 27: "uint16", 28: "uint32", 29: "uint64",
+    11: "bool", 12: "int8", 13: "uint8", 14: "int32", 15: "bfloat16", 27: "uint16", 28: "uint32",
+    29: "uint64",
 }  # fmt: skip
 _COMPLEX = {8: "complex32", 9: "complex64", 10: "complex128"}
-_QUANTIZED = {12: "qint8", 13: "quint8", 14: "qint32", 16: "quint4x2", 17: "quint2x4"}
+_QUANTIZED = {16: "quint4x2", 17: "quint2x4"}
 _TORCH_NAMES = {
     "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
-    "short": "int16",
+    "short": "int16", "qint8": "int8", "quint8": "uint8", "qint32": "int32",
 }  # fmt: skip
 _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 _INTEGERS = ("int8", "int16", "int32", "int64")

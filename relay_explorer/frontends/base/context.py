@@ -56,6 +56,7 @@ class Context:
         self._static_shapes = static_shapes
         self._dynamic_inputs: list[str] = []
         self._prelude: Prelude | None = None
+        self._frozen: set[str] = set()  # weights of which a converter has taken the value
         self._fills_spans = bool(PassContext.current().option("relay.frontend.fill_span", True))
 
     # -- what is known of a value
@@ -118,6 +119,15 @@ class Context:
             return Constant(value, self.source.add(Node("weight", name, (), (name,))))
         self.params[name] = value
         return self.variable(name, TensorType.of(value.shape, value.dtype), "weight")
+
+    def frozen(self, expr: Expr) -> Expr:
+        """Return the constant value of a weight or of another expression that is known at compile time; other
+        expressions are returned as they are.
+        """
+        if isinstance(expr, Var) and expr.name_hint in self.params:
+            self._frozen.add(expr.name_hint)
+            return Constant(self.params[expr.name_hint])
+        return folded(expr, self.type)
 
     @property
     def prelude(self) -> Prelude:
@@ -192,6 +202,8 @@ class Context:
         named = set(params)
         weights = [var for var in free_vars(body) if var not in named]
         self.module["main"] = Function([*params, *weights], body, ret_type)
+        for name in self._frozen.difference([var.name_hint for var in weights]):
+            del self.params[name]  # nothing but its value is used
         if not self._fills_spans:
             self._remove_spans()
         return self.module

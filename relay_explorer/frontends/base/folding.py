@@ -41,8 +41,8 @@ def folded(expr: Expr, type_of: Callable[[Expr], Type]) -> Expr:
 def _parts(expr: Expr) -> tuple[Expr, ...]:
     """Return the parts that must be constant for `expr` to be."""
     if isinstance(expr, Call) and isinstance(expr.op, Op):
-        if expr.op.has(Trait.SHAPE_QUERY) or not is_pure(expr.op):
-            return ()
+        if expr.op.has(Trait.SHAPE_QUERY) or not is_pure(expr.op) or expr.op.canonical is not None:
+            return ()  # a quantized weight stays one: passes look for its integers
         # One operand that is not constant suffices: a chain of ordinary calls costs one step.
         for arg in expr.args:
             if not isinstance(arg, (Constant, Tuple, TupleGetItem)) and not _may_fold(arg):

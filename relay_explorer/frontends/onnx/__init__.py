@@ -20,6 +20,7 @@ from ...ir.show import counted
 from ...ir.types import Any, Dim, TensorType, Type
 from ..base.context import Context, Converter
 from ..base.errors import SHAPE_OPTION, ModelFileError, check_supported
+from ..base.integers import with_integers
 from . import model_file
 from .body import Body, Reader, all_nodes
 from .expansion import function_nodes
@@ -45,6 +46,7 @@ def from_onnx(
     export_node_renamed_model_path: str | os.PathLike[str] | None = None,
     *,
     convert_map: Mapping[str, Converter] | None = None,
+    integers: bool = False,
 ) -> tuple[IRModule, dict[str, NDArray]]:
     """Convert an ONNX model to Relay; return the module and its weights by name.
 
@@ -57,7 +59,9 @@ def from_onnx(
     otherwise they are parameters of `@main`, and the second result has their values. A copy of the model in
     which all nodes have names is written to the folder `export_node_renamed_model_path`. `convert_map` maps
     the name of an operator (`Gelu`, `com.example.Gelu` in a domain of its own) to a function `(node, inputs)`
-    that returns the Relay expression of its result, or a tuple of them; it takes precedence.
+    that returns the Relay expression of its result, or a tuple of them; it takes precedence. With `integers`,
+    a model with pairs of QuantizeLinear and DequantizeLinear around its operators (the format QDQ) computes
+    with integers between them; without, with real numbers, as ONNX defines it.
 
     Raise a ModelFileError for a broken file, and an UnsupportedOperatorsError that lists all operators for
     which there is no converter.
@@ -82,7 +86,8 @@ def from_onnx(
     declared = ret_type if isinstance(ret_type, TensorType) and ret_type.is_static else None
     if export_node_renamed_model_path is not None:
         export_renamed(model, export_node_renamed_model_path)
-    return context.main(inputs, result, declared), context.params
+    module = context.main(inputs, result, declared)
+    return (with_integers(module) if integers else module), context.params
 
 
 def _domain(name: str) -> str:

@@ -11,13 +11,16 @@ from ..base.source import Node
 from .graph import Graph
 from .matrix import matmul
 from .quantized import (
+    Factor,
     aligned,
     by_operator,
     dequantize,
     dequantize_linear,
     dynamically_quantized,
+    product,
     quantize,
     quantize_linear,
+    requantized,
 )
 from .registry import MICROSOFT, Inputs, converter
 from .tools import normal_axis, operand, operands, optional
@@ -106,22 +109,18 @@ def _qgemm(g: Graph, node: Node, inputs: Inputs) -> Expr:
     """Multiply in int32; without a scale of the result, it is a real number."""
     a, a_scale, a_zero, b, b_scale, b_zero = operands(node, inputs, 6)
     bias, y_scale, y_zero = [optional(inputs, i) for i in range(6, 9)]
-    left = relay.subtract(relay.cast(a, "int32"), relay.cast(aligned(g, a_zero, a, 0), "int32"))
-    by_columns = 0 if g.attr(node, "transB", 0) else 1
-    right = relay.subtract(relay.cast(b, "int32"), relay.cast(aligned(g, b_zero, b, by_columns), "int32"))
-    left = relay.transpose(left, [1, 0]) if g.attr(node, "transA", 0) else left
-    right = relay.transpose(right, [1, 0]) if by_columns == 0 else right
-    total = matmul(g, left, right, "int32")
+    left = relay.transpose(a, [1, 0]) if g.attr(node, "transA", 0) else a
+    right = relay.transpose(b, [1, 0]) if g.attr(node, "transB", 0) else b
+    total = product(g, Factor(left, a_scale, a_zero), Factor(right, b_scale, b_zero))
     if bias is not None:
         total = relay.add(total, bias)
     alpha = g.attr(node, "alpha", 1.0)
     scale = relay.multiply(aligned(g, a_scale, total, 1), aligned(g, b_scale, total, 1))
     if alpha != 1.0:
         scale = relay.multiply(scale, const(alpha, "float32"))
-    result = relay.multiply(relay.cast(total, "float32"), scale)
-    if y_scale is None:
-        return result
-    return quantize(g, result, y_scale, y_zero, "uint8" if y_zero is None else g.context.dtype(y_zero))
+    if y_scale is not None:
+        return requantized(g, total, scale, y_scale, const(0, "uint8") if y_zero is None else y_zero, -1)
+    return relay.multiply(relay.cast(total, "float32"), scale)
 
 
 @converter("MatMulIntegerToFloat", domain=MICROSOFT)

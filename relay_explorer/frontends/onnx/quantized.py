@@ -1,8 +1,9 @@
-"""Convert ONNX's quantized operators to plain arithmetic.
+"""Convert ONNX's quantized operators to those of the dialect `qnn`.
 
 `quantize` and `dequantize` are the two conversions that all others are built from. They round half to even
 and saturate, as ONNX defines. There is one scale for a whole tensor, for each index of an axis, or for each
-block of an axis.
+block of an axis. What the dialect does not have (blocks, the float64 type, sums of other types) is plain
+arithmetic.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from collections.abc import Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ..base import quantized as base
 from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from . import registry
+from .convolution import with_bias
 from .graph import Graph
 from .matrix import matmul
 from .registry import Inputs, converter
 from .tools import normal_axis, operand, operands, optional
 from .types import dtype_of
+from .windows import Window
 
-RANGES = {
-    "uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16": (-32768, 32767),
-}  # fmt: skip
+RANGES = {name: base.RANGES[name] for name in ("uint8", "int8", "uint16", "int16")}
 """The smallest and the greatest value of each quantized element type."""
+_BYTES = ("uint8", "int8")
 
 
 def quantize(
@@ -33,6 +36,10 @@ def quantize(
     """Return `saturate(round(x / scale) + zero)` as `dtype`."""
     if dtype not in RANGES:
         raise RelayError(f"values cannot be quantized to {dtype}, only to {', '.join(RANGES)}")
+    base.check_scale(g.context.frozen(scale))
+    if not block and g.context.dtype(x) != "float64":
+        found = parameters(g, x, scale, zero, axis)
+        return base.quantized(_cast(g, x, "float32"), found.scale, found.zero, dtype, found.axis)
     scale = aligned(g, scale, x, axis, block)
     float_type = "float64" if g.context.dtype(x) == "float64" else "float32"
     ratio = relay.divide(relay.cast(x, float_type), relay.cast(scale, float_type))
@@ -52,12 +59,47 @@ def dequantize(
     g: Graph, x: Expr, scale: Expr, zero: Expr | None, dtype: str, axis: int = 1, block: int = 0
 ) -> Expr:
     """Return `(x - zero) * scale` as `dtype`."""
+    if not block and g.context.dtype(x) in base.RANGES:
+        found = parameters(g, x, scale, zero, axis)
+        return _cast(g, base.dequantized(x, found.scale, found.zero, found.axis), dtype)
     scale = aligned(g, scale, x, axis, block)
     wide: Expr = relay.cast(x, "int32")
     if zero is not None:
         wide = relay.subtract(wide, relay.cast(aligned(g, zero, x, axis, block), "int32"))
     result = relay.multiply(relay.cast(wide, "float32"), relay.cast(scale, "float32"))
     return result if dtype == "float32" else relay.cast(result, dtype)
+
+
+class Parameters:
+    """A scale (float32) and a zero point (int32) as the dialect's operators take them: with no axes or, along
+    `axis`, one value for each index. `axis` is -1 where the whole tensor has one scale.
+    """
+
+    def __init__(self, scale: Expr, zero: Expr, axis: int) -> None:
+        self.scale = scale
+        self.zero = zero
+        self.axis = axis
+
+
+def parameters(g: Graph, x: Expr, scale: Expr, zero: Expr | None, axis: int) -> Parameters:
+    """Return a scale and a zero point of a tensor, as constants where they are weights."""
+    found = [_parameter(g, scale, "float32")]
+    found.append(const(0, "int32") if zero is None else _parameter(g, zero, "int32"))
+    if not any(map(g.context.rank, found)):
+        return Parameters(found[0], found[1], -1)
+    return Parameters(found[0], found[1], normal_axis(axis, g.context.rank(x)))
+
+
+def _parameter(g: Graph, given: Expr, dtype: str) -> Expr:
+    shape = g.context.shape(given)
+    if len(shape) > 1:
+        raise RelayError(f"a scale with {len(shape)} axes requires the attribute block_size")
+    value = _cast(g, g.context.frozen(given), dtype)
+    return g.context.finish(relay.reshape(value, []) if shape == (1,) else value, None)
+
+
+def _cast(g: Graph, x: Expr, dtype: str) -> Expr:
+    return x if g.context.dtype(x) == dtype else relay.cast(x, dtype)
 
 
 def aligned(g: Graph, parameter: Expr, x: Expr, axis: int, block: int = 0) -> Expr:
@@ -135,51 +177,114 @@ def dynamically_quantized(g: Graph, x: Expr) -> tuple[Expr, Expr, Expr]:
 @converter("MatMulInteger", since=10)
 def matmul_integer(g: Graph, node: Node, inputs: Inputs) -> Expr:
     a, b = operands(node, inputs, 2)
-    return _product(g, a, b, optional(inputs, 2), optional(inputs, 3))
+    return product(g, Factor(a, None, optional(inputs, 2)), Factor(b, None, optional(inputs, 3)))
 
 
 @converter("QLinearMatMul", since=10)
 def qlinear_matmul(g: Graph, node: Node, inputs: Inputs) -> Expr:
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = operands(node, inputs, 8)
-    total = _product(g, a, b, a_zero, b_zero)
+    total = product(g, Factor(a, a_scale, a_zero), Factor(b, b_scale, b_zero))
     scale = relay.multiply(_of_rows(g, a_scale, a), _of_columns(g, b_scale))
-    return requantized(g, total, scale, y_scale, y_zero)
+    return requantized(g, total, scale, y_scale, y_zero, -1)
 
 
 @converter("ConvInteger", since=10)
 def conv_integer(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x, weight = operands(node, inputs, 2)
-    return _convolution(g, node, x, weight, optional(inputs, 2), optional(inputs, 3), None)
+    data, kernel = Factor(x, None, optional(inputs, 2)), Factor(weight, None, optional(inputs, 3))
+    return _convolution(g, node, data, kernel, None)
 
 
 @converter("QLinearConv", since=10)
 def qlinear_conv(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x, x_scale, x_zero, weight, w_scale, w_zero, y_scale, y_zero = operands(node, inputs, 8)
-    total = _convolution(g, node, x, weight, x_zero, w_zero, optional(inputs, 8))
-    scale = relay.multiply(aligned(g, x_scale, total, 1), aligned(g, w_scale, total, 1))
-    return requantized(g, total, scale, y_scale, y_zero)
+    data, kernel = Factor(x, x_scale, x_zero), Factor(weight, w_scale, w_zero)
+    total = _convolution(g, node, data, kernel, optional(inputs, 8))
+    scale = relay.multiply(_single(g, x_scale), _single(g, w_scale))
+    return requantized(g, total, scale, y_scale, y_zero, 1)
 
 
-def requantized(g: Graph, total: Expr, scale: Expr, y_scale: Expr, y_zero: Expr) -> Expr:
-    """Return int32 sums, which have a scale, quantized with the scale and the zero point of the result."""
-    factor = relay.divide(relay.cast(scale, "float32"), relay.cast(aligned(g, y_scale, total, 1), "float32"))
+class Factor:
+    """An operand of a product: integers with their scale and zero point."""
+
+    def __init__(self, whole: Expr, scale: Expr | None, zero: Expr | None) -> None:
+        self.whole = whole
+        self.scale = const(1.0, "float32") if scale is None else scale
+        self.zero = zero
+
+
+def _single(g: Graph, parameter: Expr) -> Expr:
+    """Return a parameter in float32; without an axis if it has one element."""
+    return _parameter(g, parameter, "float32")
+
+
+def requantized(g: Graph, total: Expr, scale: Expr, y_scale: Expr, y_zero: Expr, axis: int) -> Expr:
+    """Return int32 sums quantized with the scale and the zero point of the result. `scale`, that of the sums,
+    is one number or has one for each index of `axis`.
+    """
+    dtype = g.context.dtype(y_zero)
+    scale = g.context.finish(_cast(g, scale, "float32"), None)
+    result = parameters(g, total, y_scale, y_zero, axis)
+    base.check_scale(result.scale)
+    if dtype in _BYTES and g.context.rank(scale) < 2 and result.axis == -1:
+        along = normal_axis(axis, g.context.rank(total)) if g.context.rank(scale) else -1
+        return base.requantized(total, scale, const(0, "int32"), result.scale, result.zero, dtype, along)
+    if g.context.rank(scale) == 1 and axis == 1:
+        scale = aligned(g, scale, total, 1)
+    factor = relay.divide(scale, _cast(g, aligned(g, y_scale, total, axis), "float32"))
     value = relay.multiply(relay.cast(total, "float32"), factor)
-    return saturated(g, value, aligned(g, y_zero, total, 1), g.context.dtype(y_zero))
+    return saturated(g, value, aligned(g, y_zero, total, axis), dtype)
 
 
-def _product(g: Graph, a: Expr, b: Expr, a_zero: Expr | None, b_zero: Expr | None) -> Expr:
-    """Return the product of the matrices without their zero points, in int32."""
-    a32: Expr = relay.cast(a, "int32")
-    b32: Expr = relay.cast(b, "int32")
-    if a_zero is not None:
-        a32 = relay.subtract(a32, relay.cast(_of_rows(g, a_zero, a), "int32"))
-    if b_zero is not None:
-        b32 = relay.subtract(b32, relay.cast(_of_columns(g, b_zero), "int32"))
+def product(g: Graph, a: Factor, b: Factor) -> Expr:
+    """Return the product of matrices of integers, without their zero points, in int32."""
+    dense = _dense(g, a, b)
+    if dense is not None:
+        return dense
+    a32: Expr = relay.cast(a.whole, "int32")
+    b32: Expr = relay.cast(b.whole, "int32")
+    if a.zero is not None:
+        a32 = relay.subtract(a32, relay.cast(_of_rows(g, a.zero, a.whole), "int32"))
+    if b.zero is not None:
+        b32 = relay.subtract(b32, relay.cast(_of_columns(g, b.zero), "int32"))
     return matmul(g, a32, b32, "int32")
+
+
+def _dense(g: Graph, a: Factor, b: Factor) -> Expr | None:
+    """Return the product as a dense layer or as one of batches of matrices; None if it is neither."""
+    kinds = {g.context.dtype(a.whole), g.context.dtype(b.whole)}
+    left, right = g.context.shape(a.whole), g.context.shape(b.whole)
+    row_zero = a.zero is not None and g.context.shape(a.zero) not in ((), (1,))
+    if not kinds <= set(_BYTES) or len(left) < 2 or len(right) < 2 or row_zero:
+        return None
+    data = parameters(g, a.whole, const(1.0, "float32"), a.zero, -1)
+    scales = _scale(g, a.scale), _scale(g, b.scale)
+    if len(right) == 2 and _at_most_one_axis(g, b.zero) and isinstance(right[1], int):
+        weight = parameters(g, b.whole, const(1.0, "float32"), b.zero, -1)
+        columns = relay.transpose(b.whole, [1, 0])
+        return relay.qnn.dense(a.whole, columns, data.zero, weight.zero, *scales, units=right[1])
+    if len(left) == len(right) == 3 and left[0] == right[0] and _at_most_one_axis(g, b.zero, 0):
+        weight = parameters(g, b.whole, const(1.0, "float32"), b.zero, -1)
+        columns = relay.transpose(b.whole, [0, 2, 1])
+        return relay.qnn.batch_matmul(a.whole, columns, data.zero, weight.zero, *scales)
+    return None
+
+
+def _scale(g: Graph, scale: Expr) -> Expr:
+    """Return a scale of an operand; where it is that of rows, which no operator of the dialect has, one."""
+    shape = g.context.shape(scale)
+    single = len(shape) < 2
+    return _parameter(g, scale, "float32") if single else const(1.0, "float32")
+
+
+def _at_most_one_axis(g: Graph, parameter: Expr | None, rank: int = 1) -> bool:
+    shape = () if parameter is None else g.context.shape(parameter)
+    return len(shape) <= rank or shape == (1,)
 
 
 def _of_rows(g: Graph, parameter: Expr, a: Expr) -> Expr:
     """Return a parameter of the left factor, with one value for each row, as a column."""
+    parameter = g.context.frozen(parameter)
     shape = g.context.shape(parameter)
     if len(shape) != 1:
         return parameter
@@ -190,20 +295,42 @@ def _of_rows(g: Graph, parameter: Expr, a: Expr) -> Expr:
 
 def _of_columns(g: Graph, parameter: Expr) -> Expr:
     """Return a parameter of the right factor, with one value for each column."""
+    parameter = g.context.frozen(parameter)
     return relay.reshape(parameter, []) if g.context.shape(parameter) == (1,) else parameter
 
 
-def _convolution(
-    g: Graph, node: Node, x: Expr, weight: Expr, x_zero: Expr | None, w_zero: Expr | None, bias: Expr | None
-) -> Expr:
+def _convolution(g: Graph, node: Node, x: Factor, weight: Factor, bias: Expr | None) -> Expr:
     """Return the convolution without the zero points, in int32: padding then adds zeros, as it should."""
-    x32: Expr = relay.cast(x, "int32")
-    w32: Expr = relay.cast(weight, "int32")
-    if x_zero is not None:
-        x32 = relay.subtract(x32, relay.cast(aligned(g, x_zero, x, 1), "int32"))
-    if w_zero is not None:
-        w32 = relay.subtract(w32, relay.cast(aligned(g, w_zero, weight, 0), "int32"))
+    planar = _planar(g, node, x, weight)
+    if planar is not None:
+        return with_bias(planar, bias)
+    x32: Expr = relay.cast(x.whole, "int32")
+    w32: Expr = relay.cast(weight.whole, "int32")
+    if x.zero is not None:
+        x32 = relay.subtract(x32, relay.cast(aligned(g, x.zero, x.whole, 1), "int32"))
+    if weight.zero is not None:
+        w32 = relay.subtract(w32, relay.cast(aligned(g, weight.zero, weight.whole, 0), "int32"))
     return by_operator("Conv", g, node, [x32, w32, bias])
+
+
+def _planar(g: Graph, node: Node, x: Factor, weight: Factor) -> Expr | None:
+    """Return the convolution of images of 8-bit integers; None for other data."""
+    kinds = {g.context.dtype(x.whole), g.context.dtype(weight.whole)}
+    if g.context.rank(x.whole) != 4 or not kinds <= set(_BYTES) or not _at_most_one_axis(g, x.zero, 0):
+        return None
+    shape = g.context.static_shape(weight.whole)
+    window = Window(g, node, x.whole, list(g.attr(node, "kernel_shape") or shape[2:]))
+    data, pads = window.padding(g, node, x.whole, 0)
+    if data is not x.whole or tuple(window.kernel) != shape[2:]:
+        return None  # padded when it runs, or contradictory
+    one = const(1.0, "float32")
+    of_data = parameters(g, x.whole, one, x.zero, 1)
+    of_weight = parameters(g, weight.whole, one, weight.zero, 0)
+    return relay.qnn.conv2d(
+        x.whole, weight.whole, of_data.zero, of_weight.zero, _scale(g, x.scale), _scale(g, weight.scale),
+        kernel_size=window.kernel, channels=shape[0], strides=window.strides, padding=pads,
+        dilation=window.dilations, groups=g.attr(node, "group", 1),
+    )  # fmt: skip
 
 
 def by_operator(operator: str, g: Graph, node: Node, inputs: Inputs, opset: int = 0) -> Expr:

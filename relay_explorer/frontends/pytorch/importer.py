@@ -14,6 +14,7 @@ from ...ir.ndarray import NDArray
 from ..aten import find
 from ..base.context import Context, Converter
 from ..base.errors import SHAPE_OPTION, check_supported
+from ..base.integers import with_integers
 from ..base.require import require
 from ..base.source import Node
 from . import graph
@@ -38,6 +39,7 @@ def from_pytorch(
     preserve_pytorch_scopes: bool = False,
     *,
     convert_map: Mapping[str, Converter] | None = None,
+    integers: bool = False,
 ) -> tuple[IRModule, dict[str, NDArray]]:
     """Import a TorchScript module; return a Relay module and its weights.
 
@@ -55,11 +57,15 @@ def from_pytorch(
     default_dtype: the element type of inputs of which neither `input_infos` nor the traced graph tells it,
         and of tensors that are made of Python floats.
     use_parser_friendly_name: replace the dots in names of parameters by underscores.
-    keep_quantized_weight: has no effect yet; models with quantized weights are refused.
+    keep_quantized_weight: has no effect: quantized weights are parameters of integers, and the bias of a
+        quantized layer is one of int32.
     export_renamed_c_graph_path: a folder to which the inlined graph is written, with the names of its nodes.
     preserve_pytorch_scopes: has no effect: spans always tell the path of a node's module.
     convert_map: converters by operator, called with the node (`frontends.base.source.Node`) and the
         expressions of its operands that are tensors.
+    integers: let all operators of a quantized model that can do so compute with integers. Without it, only
+        convolutions, linear layers and products do; sums, for example, are computed with real numbers, as in
+        PyTorch.
 
     Parameters of `@main` are the inputs, in order, then the weights, named as in `state_dict`. A condition
     or a number of iterations that is known decides which code is imported; others become `if` and recursion.
@@ -89,10 +95,10 @@ def from_pytorch(
         use_parser_friendly_name,
         convert_map,
     )
-    result = importer.run()
+    mod, params = importer.run()
     if export_renamed_c_graph_path is not None:
         _write_graph(importer.inlined(), export_renamed_c_graph_path)
-    return result
+    return (with_integers(mod) if integers else mod), params
 
 
 def _import_function(
@@ -164,7 +170,9 @@ class _Importer:
             ) from None
         body = self.output(result)
         self.context.type(body)
-        return self.context.main(params, body), self.context.params
+        mod = self.context.main(params, body)
+        used = {param.name_hint for param in mod["main"].params}
+        return mod, {name: value for name, value in self.context.params.items() if name in used}
 
     def _defaults(self, values: Sequence[Anything]) -> list[object]:
         """Return the default values of inputs at the end that `input_infos` does not describe; an empty list

@@ -14,6 +14,7 @@ from typing import cast
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Var
 from ..aten import Aten, Value, bind, find, schemas
+from ..aten.quantized_tensors import chosen
 from ..base.context import Context, Converter
 from ..base.source import Node
 from . import graph
@@ -54,7 +55,7 @@ class Interpreter:
     ) -> None:
         self.context = context
         self.weights = weights
-        self.ctx = Aten(context, default_dtype)
+        self.ctx = Aten(context, default_dtype, weights.quantized)
         self.custom = custom
         self.prims = prims
         self.journal = Journal()
@@ -145,6 +146,8 @@ class Interpreter:
         args = bind(schema, values) if schema is not None and conversion is not None else values
         if schema is not None:
             args = [value for value, argument in zip(args, schema.arguments) if not is_out(argument)]
+        if conversion is not None:
+            conversion = chosen(self.ctx, kind, conversion, tensors(args))
         described = self.describe(node, schema, args)
         result = self.converted(described, kind, conversion, args)
         if schema is None:
@@ -175,6 +178,9 @@ class Interpreter:
 
         results = self.context.convert(node, exprs, cast(Converter, convert))
         self.record(node, results)
+        for raw, finished in zip(leaves(structure), results):
+            if raw in self.ctx.quantized:
+                self.ctx.quantized[finished] = self.ctx.quantized[raw]
         if not structure:  # the user's converter
             return results[0] if len(results) == 1 else results
         return rebuilt(self.ctx, structure[0], iter(results).__next__)
@@ -230,6 +236,8 @@ class Interpreter:
         if not isinstance(result, Expr):
             raise RelayError(f"{kind} changes several tensors in place, which cannot be imported")
         before = target.read()
+        if target.base is not None and before in self.ctx.quantized:
+            raise RelayError(f"{kind} changes a part of a quantized tensor, which cannot be imported")
         if kind in RESHAPING:
             if target.base is not None:
                 raise RelayError(f"{kind} of a view cannot be imported")
@@ -275,7 +283,7 @@ class Interpreter:
 
         def derive(expr: Expr) -> Expr:
             assert conversion is not None
-            derived = conversion(self.ctx, expr, *rest)
+            derived = chosen(self.ctx, kind, conversion, [expr])(self.ctx, expr, *rest)
             assert isinstance(derived, Expr)
             self.context.type(derived)
             return derived
@@ -293,7 +301,8 @@ class Interpreter:
 
         def derive(expr: Expr) -> Expr:
             assert conversion is not None
-            derived = cast("list[Expr]", conversion(self.ctx, expr, *rest))[index]
+            parts = chosen(self.ctx, kind, conversion, [expr])(self.ctx, expr, *rest)
+            derived = cast("list[Expr]", parts)[index]
             self.context.type(derived)
             return derived
 

@@ -158,6 +158,12 @@ class Packer:
         """Return the description of a value."""
         match value:
             case Tensor():
+                if value.form() in self.ctx.quantized:
+                    raise RelayError(
+                        "a quantized tensor is carried through a condition or a loop that is known only at "
+                        "run time, where its scale would be lost",
+                        help=["dequantize it before"],
+                    )
                 return TensorSpec()
             case Scalar():
                 return NumberSpec({bool: "bool", int: "int64", float: "float64"}[value.kind])

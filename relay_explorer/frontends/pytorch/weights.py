@@ -10,6 +10,8 @@ from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr
 from ...ir.ndarray import NDArray
 from ..aten.dtypes import dtype_name
+from ..aten.packed import Cell, Packed, quantization_of_tensor, unpacked
+from ..aten.quantization import Quantization
 from ..base.context import Context
 from ..base.names import unused
 from ..base.require import require
@@ -37,7 +39,7 @@ class Weights:
     """Makes parameters of weights and constants, each once, however often it is used.
 
     They have the names of `state_dict`. With `friendly`, dots become underscores. `reserved` are names that
-    inputs have.
+    inputs have. `quantized` receives the quantization of weights that are quantized tensors.
     """
 
     def __init__(self, context: Context, friendly: bool, reserved: Sequence[str]) -> None:
@@ -47,6 +49,9 @@ class Weights:
         self._known: dict[Anything, tuple[Expr, Anything]] = {}
         self._changed: dict[tuple[tuple[str, ...], str], object] = {}
         self._constants = 0
+        self.quantized: dict[Expr, Quantization] = {}
+        self._packed: dict[tuple[str, ...], Packed | Cell] = {}
+        self._parts: dict[str, list[tuple[Anything, Expr]]] = {}
 
     def attribute(self, module: Module, name: str) -> object:
         """Return an attribute of a module, with expressions for tensors."""
@@ -94,30 +99,50 @@ class Weights:
         if isinstance(value, (torch._C.ScriptModule, torch._C.ScriptObject)):
             if isinstance(value, torch._C.ScriptModule):
                 return Module(value, path or ())
-            raise RelayError(f"objects of TorchScript classes cannot be imported: {value._type()}")
+            return self._unpacked(value, path or ())
         return value
+
+    def _unpacked(self, object_: Anything, path: tuple[str, ...]) -> Packed | Cell:
+        """Return the weights that an object of PyTorch's quantized operators holds."""
+        kind = str(object_._type()).rpartition(".")[2]
+        if path not in self._packed or not path:
+            prefix = tuple([part for part in path if part not in ("_packed_params", "_packed_weight")])
+
+            def parameter(name: str, values: Anything) -> Expr:
+                return self._part((*prefix, name), values)
+
+            self._packed[path] = unpacked(object_, kind, parameter)
+        return self._packed[path]
+
+    def _part(self, path: tuple[str, ...], values: Anything) -> Expr:
+        """Return the parameter with given elements, which were computed from a packed weight."""
+        known = self._parts.setdefault(".".join(path), [])
+        for before, expr in known:
+            if before.dtype == values.dtype and before.shape == values.shape and (before == values).all():
+                return expr
+        expr = self._context.weight(self._named(path), NDArray.sharing(values), freeze=False)
+        known.append((values, expr))
+        return expr
 
     def _tensor(self, tensor: Anything, path: tuple[str, ...] | None) -> Expr:
         """Return a weight as a parameter, a small constant as a constant."""
-        if tensor.is_quantized:
-            raise RelayError(
-                "the model has quantized weights, which cannot be imported yet",
-                help=["import the model before it is quantized"],
-            )
         if tensor.layout is not require("torch", "torch").strided:
             raise RelayError(
                 f"the model has a tensor with the layout {tensor.layout}, which cannot be imported",
                 help=["make it dense with tensor.to_dense()"],
             )
         dtype_name(tensor.dtype)  # refuses complex numbers
-        key = (tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype))
+        scheme = str(tensor.qscheme()) if tensor.is_quantized else ""
+        key = (tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), str(tensor.dtype), scheme)
         if tensor.numel() and key in self._known:
             return self._known[key][0]
-        array = shared(tensor)
+        array = shared(tensor.int_repr() if tensor.is_quantized else tensor)
         if path is None and tensor.numel() <= _SMALL:
             result: Expr = Constant(array)
         else:
             result = self._context.weight(self._named(path), array, freeze=False)
+        if tensor.is_quantized:
+            self.quantized[result] = quantization_of_tensor(tensor)
         # The tensor is kept, so that its address is not used again.
         self._known[key] = (result, tensor)
         return result

@@ -1,8 +1,8 @@
 """Converters of convolutions and dense layers.
 
-A quantized one subtracts the zero points, and computes with integers of 32 bits (64 for activations of 16
-bits, whose sums are larger), so that the sums are exact; their scale is that of the data times that of the
-weights.
+One with data of 8 bits is an operator of the dialect `qnn`, whose sums are integers of 32 bits; their scale
+is that of the data times that of the weights. With activations of 16 bits, whose sums are larger, and for
+volumes, the zero points are subtracted and the integers converted to those of the sums.
 """
 
 from __future__ import annotations
@@ -12,12 +12,17 @@ from collections.abc import Callable, Sequence
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
+from ...ops.numeric import Array, np
+from ..base import quantized as base
 from ..base.padding import same_padding
 from ..base.products import matmul, split_rows
 from .operation import Operation, converter
-from .quantization import centered
+from .quantization import RANGES, bounds, centered, limited, rescaled_to_16_bits, scale_of, zero_of
+from .reader import Quantization
+from .reference_kernels import layer
 
 _SAME = 0
+_MOST_FEATURES = 512  # whose sums of products of 16 and 8 bits, times a fraction of 31 bits, fit into 64 bits
 
 
 def _weight(op: Operation, index: int, form: str, axes: Sequence[int], shape: Sequence[int] = ()) -> Expr:
@@ -55,32 +60,84 @@ def _linear(
     bias: int,
     arranged: Expr,
     product: Callable[[Expr, Expr, str], Expr],
+    of_integers: Callable[[Expr, Expr, base.Parameters], Expr] | None = None,
 ) -> Expr:
-    """Return product(data, weights) plus the bias along the last axis, activated: real values, which the
-    importer quantizes. `arranged` are the weights in the order that the product needs.
+    """Return product(data, weights) plus the bias along the last axis, activated. `arranged` are the weights
+    in the order that the product needs. `of_integers` is the product of 8-bit integers, called with the zero
+    points and the scales of the data and the weights as well.
+
+    The result are real values, which the importer quantizes, unless `op.mode` remains "own".
     """
     if not _is_quantized(op, weight, data):
+        op.mode = "real"
         result = product(op.stored(data), arranged, "")
         if op.has(bias):
             result = relay.nn.bias_add(result, op.real(bias), axis=op.context.rank(result) - 1)
         return op.activated(result)
-    import numpy as np
-
     wide = "int64" if op.dtype(data) == "int16" else "int32"
     of_data, of_weight = op.tensor(data).quantization, op.tensor(weight).quantization
     assert of_data is not None
     assert of_weight is not None
     if len(set(of_weight.zero_point)) > 1:
         raise RelayError(f"{op.name} with different zero points for the weight's channels cannot be imported")
+    zero = const(of_weight.zero_point[0], "int32")
+    if of_integers is not None and wide == "int32" and op.dtype(weight) in ("int8", "uint8"):
+        parameters = (zero_of(of_data), zero, scale_of(of_data), scale_of(of_weight))
+        return _finished(op, bias, of_integers(op.stored(data), arranged, parameters), of_data, of_weight)
     weights = relay.cast(arranged, wide)
     if of_weight.zero_point[0]:
         weights = relay.subtract(weights, const(of_weight.zero_point[0], wide))
     sums = product(centered(op.context, op.stored(data), of_data, wide), weights, wide)
     if op.has(bias):
         sums = relay.nn.bias_add(sums, relay.cast(op.stored(bias), wide), axis=op.context.rank(sums) - 1)
-    scale = np.asarray(of_weight.scale, np.float64) * of_data.scale[0]
+    scale = np.asarray(of_weight.scale, np.float64) * np.float64(np.float32(of_data.scale[0]))
+    whole = _of_16_bits(op, weight, sums, scale) if wide == "int64" else None
+    if whole is not None:
+        return whole
+    op.mode = "real"
     scales = const(np.asarray(scale if len(scale) > 1 else scale[0], np.float32))
     return op.activated(relay.multiply(relay.cast(sums, "float32"), scales))
+
+
+def _of_16_bits(op: Operation, weight: int, sums: Expr, scale: Array) -> Expr | None:
+    """Return int64 sums activated and quantized to 16 bits; None if the result is of another kind, or if the
+    integers of a dense layer with many features could exceed 64 bits.
+    """
+    result, short = op.result().quantization, op.name != "FULLY_CONNECTED"
+    if result is None or op.result().dtype != "int16" or result.per_channel:
+        return None
+    limits = bounds(result, "int16", int(op.attr("fused_activation_function")))
+    if limits is None or not (short or op.extents(weight, (1,))[0] <= _MOST_FEATURES):
+        return None
+    whole = rescaled_to_16_bits(sums, scale / np.float64(np.float32(result.scale[0])), short)
+    return relay.cast(relay.clip(whole, *limits), "int16")
+
+
+def _finished(op: Operation, bias: int, sums: Expr, data: Quantization, weight: Quantization) -> Expr:
+    """Return sums of integers with the bias, activated and quantized; as real values where the result is not
+    quantized or the activation function is not a restriction of the range.
+    """
+    scale = const(np.asarray(weight.scale, np.float32) * np.float32(data.scale[0]))
+    along = op.context.rank(sums) - 1
+    axis = along
+    if len(weight.scale) == 1:
+        scale, axis = const(np.float32(weight.scale[0]) * np.float32(data.scale[0])), -1
+    if op.has(bias):
+        sums = relay.nn.bias_add(sums, relay.cast(op.stored(bias), "int32"), axis=along)
+    result, dtype = op.result().quantization, op.result().dtype
+    limits = None
+    if result is not None and dtype in RANGES and not result.per_channel:
+        limits = bounds(result, dtype, int(op.attr("fused_activation_function")))
+    zero = const(0, "int32")
+    if limits is None or result is None:
+        op.mode = "real"
+        return op.activated(base.dequantized(sums, scale, zero, axis))
+    if op.frame.importer.reference:
+        scales = np.asarray(weight.scale if axis >= 0 else weight.scale[0], np.float32).astype(np.float64)
+        factors = scales * np.float64(np.float32(data.scale[0])) / np.float64(np.float32(result.scale[0]))
+        return layer(op, sums, factors, result, dtype, along)
+    whole = base.requantized(sums, scale, zero, scale_of(result), zero_of(result), dtype, axis)
+    return limited(whole, dtype, limits)
 
 
 def _strides(op: Operation) -> tuple[int, int]:
@@ -106,11 +163,6 @@ def _padding(
     return same_padding(op.shape(data)[1:-1], kernel, strides, dilation)
 
 
-def _real(op: Operation) -> None:
-    """Let the importer quantize the result if it is quantized."""
-    op.mode = "real"
-
-
 @converter("CONV_2D", mode="own")
 def _conv_2d(op: Operation) -> Expr:
     outputs, height, width, inputs = op.extents(1, (0, 1, 2, 3))
@@ -127,9 +179,13 @@ def _conv_2d(op: Operation) -> Expr:
             kernel_size=(height, width), data_layout="NHWC", kernel_layout="HWIO", out_dtype=dtype,
         )  # fmt: skip
 
-    result = _linear(op, 0, 1, 2, _weight(op, 1, "HWIO", (1, 2, 3, 0)), product)
-    _real(op)
-    return result
+    def of_integers(data: Expr, weight: Expr, parameters: base.Parameters) -> Expr:
+        return relay.qnn.conv2d(
+            data, weight, *parameters, kernel_size=(height, width), channels=outputs, strides=strides,
+            padding=padding, dilation=dilation, groups=groups, data_layout="NHWC", kernel_layout="HWIO",
+        )  # fmt: skip
+
+    return _linear(op, 0, 1, 2, _weight(op, 1, "HWIO", (1, 2, 3, 0)), product, of_integers)
 
 
 @converter("DEPTHWISE_CONV_2D", mode="own")
@@ -151,10 +207,14 @@ def _depthwise_conv_2d(op: Operation) -> Expr:
             kernel_size=(height, width), data_layout="NHWC", kernel_layout=layout, out_dtype=dtype,
         )  # fmt: skip
 
+    def of_integers(data: Expr, weight: Expr, parameters: base.Parameters) -> Expr:
+        return relay.qnn.conv2d(
+            data, weight, *parameters, kernel_size=(height, width), channels=outputs, strides=strides,
+            padding=padding, dilation=dilation, groups=channels, data_layout="NHWC", kernel_layout=layout,
+        )  # fmt: skip
+
     shape = (height, width, channels, outputs // channels)
-    result = _linear(op, 0, 1, 2, _weight(op, 1, layout, (1, 2, 0, 3), shape), product)
-    _real(op)
-    return result
+    return _linear(op, 0, 1, 2, _weight(op, 1, layout, (1, 2, 0, 3), shape), product, of_integers)
 
 
 def _transposed(
@@ -187,9 +247,14 @@ def _transpose_conv(op: Operation) -> Expr:
         )  # fmt: skip
         return relay.transpose(result, (0, 2, 3, 1))
 
-    result = _linear(op, 2, 1, 3, _weight(op, 1, "IOHW", (3, 0, 1, 2)), product)
-    _real(op)
-    return result
+    def of_integers(data: Expr, weight: Expr, parameters: base.Parameters) -> Expr:
+        result = relay.qnn.conv2d_transpose(
+            relay.transpose(data, (0, 3, 1, 2)), weight, *parameters, strides=strides, padding=padding,
+            channels=outputs, kernel_size=(height, width), kernel_layout="IOHW", output_padding=extra,
+        )  # fmt: skip
+        return relay.transpose(result, (0, 2, 3, 1))
+
+    return _linear(op, 2, 1, 3, _weight(op, 1, "IOHW", (3, 0, 1, 2)), product, of_integers)
 
 
 def _volume(op: Operation) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -212,9 +277,7 @@ def _conv_3d(op: Operation) -> Expr:
             kernel_size=kernel, data_layout="NDHWC", kernel_layout="DHWIO", out_dtype=dtype,
         )  # fmt: skip
 
-    result = _linear(op, 0, 1, 2, op.stored(1), product)
-    _real(op)
-    return result
+    return _linear(op, 0, 1, 2, op.stored(1), product)
 
 
 @converter("CONV_3D_TRANSPOSE", mode="own")
@@ -233,9 +296,7 @@ def _conv_3d_transpose(op: Operation) -> Expr:
         )  # fmt: skip
         return relay.transpose(result, (0, 2, 3, 4, 1))
 
-    result = _linear(op, 2, 1, 3, _weight(op, 1, "IODHW", (4, 3, 0, 1, 2)), product)
-    _real(op)
-    return result
+    return _linear(op, 2, 1, 3, _weight(op, 1, "IODHW", (4, 3, 0, 1, 2)), product)
 
 
 @converter("FULLY_CONNECTED", mode="own")
@@ -250,9 +311,12 @@ def _fully_connected(op: Operation) -> Expr:
         result = relay.nn.dense(rows, weight, units=units, out_dtype=dtype)
         return split_rows(op.context, result, data) if keeps else result
 
-    result = _linear(op, 0, 1, 2, op.stored(1), product)
-    _real(op)
-    return result
+    def of_integers(data: Expr, weight: Expr, parameters: base.Parameters) -> Expr:
+        rows = relay.reshape(data, (-1, features))
+        result = relay.qnn.dense(rows, weight, *parameters, units=units)
+        return split_rows(op.context, result, data) if keeps else result
+
+    return _linear(op, 0, 1, 2, op.stored(1), product, of_integers)
 
 
 @converter("BATCH_MATMUL")

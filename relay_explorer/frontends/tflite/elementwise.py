@@ -16,8 +16,6 @@ _UNARY: dict[str, Callable[[Expr], Expr]] = {
     "ROUND": relay.round, "RSQRT": relay.rsqrt, "SIGN": relay.sign, "SIN": relay.sin,
     "SQRT": relay.sqrt, "TANH": relay.tanh,
     "SQUARE": lambda x: relay.multiply(x, x),
-    "RELU6": lambda x: relay.clip(x, 0.0, 6.0),
-    "RELU_N1_TO_1": lambda x: relay.clip(x, -1.0, 1.0),
     "RELU_0_TO_1": lambda x: relay.clip(x, 0.0, 1.0),
     "ZEROS_LIKE": relay.zeros_like,
     "ELU": lambda x: relay.where(_positive(x), x, relay.subtract(relay.exp(x), _like(1.0, x))),

@@ -17,12 +17,14 @@ from ...ops import namespaces as relay
 from ..base.context import Context, Results, results_of
 from ..base.context import Converter as UserConverter
 from ..base.errors import SHAPE_OPTION, ModelFileError, check_supported
+from ..base.integers import with_integers
 from ..base.names import unused
 from ..base.source import Node
 from .old_converter import ExprTable, OperatorConverter
 from .operation import Operation
 from .quantization import RANGES, quantized
 from .reader import OUTSIDE_RELAY, Model, Operator, Subgraph, Tensor, read
+from .reference_kernels import reference_kernel
 from .table import CONVERTERS
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ def from_tflite(
     op_converter: type[OperatorConverter] | None = None,
     *,
     convert_map: Mapping[str, UserConverter] | None = None,
+    integers: bool = False,
+    reference_kernels: bool = False,
 ) -> tuple[IRModule, dict[str, NDArray]]:
     """Convert a TFLite model to Relay; return the module and the weights by name.
 
@@ -52,16 +56,20 @@ def from_tflite(
     of inputs by name; a dimension may be an int, `relay.Any()` or a named size. By default they are the
     file's, and a dynamic dimension is `?`. `convert_map` has converters of your own by operator
     (`"HARD_SWISH"`, or a custom operator's name): `convert(node, inputs)` returns the result for the operands
-    as they are stored. `op_converter` is a subclass of `OperatorConverter`, as scripts written for TVM define
-    it.
+    as they are stored. With `integers`, all operators of a quantized model that can do so compute with
+    integers; without, convolutions, dense layers and pools do. With `reference_kernels`, layers, sums,
+    products, means and conversions of 8 bits compute what TensorFlow Lite's reference kernels compute,
+    instead of its default ones; the results differ by one step in few elements. `op_converter` is a subclass
+    of `OperatorConverter`, as scripts written for TVM define it.
     """
     contents = read(model)
     name = Path(model).name if isinstance(model, (str, Path)) else contents.subgraphs[0].name
     static = f"from_tflite(…, shape_dict={{…}}), or {SHAPE_OPTION}"
     context = Context(name, "TFLite", convert_map, static)
-    importer = Importer(contents, context, op_converter)
+    importer = Importer(contents, context, op_converter, reference_kernels)
     importer.check()
-    return importer.main(dict(shape_dict or {}), dict(dtype_dict or {})), context.params
+    module = importer.main(dict(shape_dict or {}), dict(dtype_dict or {}))
+    return (with_integers(module) if integers else module), context.params
 
 
 class Frame:
@@ -121,9 +129,18 @@ class Frame:
 
 
 class Importer:
-    """One import. `variables` are the values that CALL_ONCE gives resource variables, by name."""
+    """One import. `variables` are the values that CALL_ONCE gives resource variables, by name. `reference`
+    asks for the arithmetic of TensorFlow Lite's reference kernels.
+    """
 
-    def __init__(self, model: Model, context: Context, op_converter: type[OperatorConverter] | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        context: Context,
+        op_converter: type[OperatorConverter] | None,
+        reference: bool = False,
+    ) -> None:
+        self.reference = reference
         self.model = model
         self.context = context
         self.op_converter = op_converter
@@ -250,7 +267,10 @@ class Importer:
             return frame.old.convert_map[operator.name](operator.original)
         convert, mode = CONVERTERS[operator.name]
         op = Operation(frame, operator, mode)
-        if mode == "stored" and not _alike(op):
+        kernel = reference_kernel(op) if self.reference else None
+        if kernel is not None:
+            convert, op.mode = kernel, "own"
+        if op.mode == "stored" and not _alike(op):
             op.mode = "real"
         results = list(results_of(convert(op)))
         for index, result in enumerate(results):

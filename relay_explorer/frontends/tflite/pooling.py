@@ -9,6 +9,7 @@ from ...ir.expr import Expr, const
 from ...ops import namespaces as relay
 from ..base.padding import same_padding
 from .operation import Operation, converter
+from .quantization import bounds, limited, rounded_away
 
 _SAME = 0
 
@@ -31,9 +32,20 @@ def _max_pool_2d(op: Operation) -> Expr:
     return op.activated(relay.nn.max_pool2d(op[0], **_window(op)))
 
 
-@converter("AVERAGE_POOL_2D")
+@converter("AVERAGE_POOL_2D", mode="own")
 def _average_pool_2d(op: Operation) -> Expr:
-    return op.activated(relay.nn.avg_pool2d(op[0], **_window(op)))
+    """Average real values or, if data and result are quantized alike, integers: their mean, which float32
+    represents well enough, is rounded half away from zero.
+    """
+    before, after, dtype = op.tensor(0).quantization, op.result().quantization, op.result().dtype
+    if before is None or before != after or op.dtype(0) != dtype or before.per_channel:
+        op.mode = "real"
+        return op.activated(relay.nn.avg_pool2d(op[0], **_window(op)))
+    mean = relay.nn.avg_pool2d(relay.cast(op[0], "float32"), **_window(op))
+    limits = bounds(before, dtype, int(op.attr("fused_activation_function")))
+    if limits is None:
+        raise RelayError("the fused activation function of a quantized pool cannot be imported")
+    return limited(relay.cast(rounded_away(mean), dtype), dtype, limits)
 
 
 @converter("L2_POOL_2D")

@@ -243,6 +243,8 @@ def check_target(target: Any) -> None:
         return
     match = _TARGET.fullmatch(text)
     if match is not None:
+        if match[1] == "quantized_decomposed":
+            import torch.ao.quantization.fx._decomposed  # registers these operators
         operator: Any = torch.ops
         for part in match.groups():
             operator = getattr(operator, part, None) if part is not None else operator

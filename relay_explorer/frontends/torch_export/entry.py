@@ -13,6 +13,7 @@ from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
 from ..aten import Value
 from ..base.context import Converter
+from ..base.integers import with_integers
 from ..base.require import require
 from .importer import Importer
 from .preparation import prepared
@@ -25,6 +26,7 @@ def from_exported_program(
     *,
     freeze_params: bool = False,
     convert_map: Mapping[str, Converter] | None = None,
+    integers: bool = False,
 ) -> tuple[IRModule, dict[str, NDArray]]:
     """Convert an exported PyTorch program to a module, and return it with its weights by name.
 
@@ -51,6 +53,9 @@ def from_exported_program(
     `aten.add.Tensor`, as PyTorch prints it) to a function `(node, inputs)` that returns the Relay expression
     of its result, or a sequence of them for several results; it takes precedence.
 
+    A program that was quantized (PT2E) has pairs of `qnn.quantize` and `qnn.dequantize` around its operators;
+    with `integers`, these compute with integers instead.
+
     Raise an UnsupportedOperatorsError that names all operators without a converter, and a ModelFileError for
     a file that cannot be read.
     """
@@ -76,7 +81,8 @@ def from_exported_program(
     importer = Importer(name, freeze_params, convert_map, "export the program again without dynamic_shapes")
     program = prepared(program, importer)
     importer.check(program.graph_module, _NAME)
-    return _converted(importer, program)
+    module, params = _converted(importer, program)
+    return (with_integers(module) if integers else module), params
 
 
 def _converted(importer: Importer, program: Anything) -> tuple[IRModule, dict[str, NDArray]]:

@@ -26,9 +26,22 @@ def normal(*shape: int) -> Array:
     return RNG.normal(size=shape).astype(np.float32)
 
 
-def save(name: str, contents: bytes, inputs: list[Array]) -> None:
-    """Write a model, the inputs, and what the interpreter computes."""
-    interpreter = tf.lite.Interpreter(model_content=contents)
+def save(name: str, contents: bytes, inputs: list[Array], has_reference: bool = False) -> None:
+    """Write a model, the inputs, and what the interpreter computes (also with its reference kernels)."""
+    outputs = run(contents, inputs, "AUTO")
+    (FOLDER / f"{name}.tflite").write_bytes(contents)
+    kinds = {"input": inputs, "output": outputs}
+    if has_reference:
+        kinds["reference"] = run(contents, inputs, "BUILTIN_REF")
+    arrays = {f"{kind}_{i}": value for kind, values in kinds.items() for i, value in enumerate(values)}
+    np.savez_compressed(FOLDER / f"{name}.npz", **arrays)
+    print(name, len(contents), [value.shape for value in outputs])
+
+
+def run(contents: bytes, inputs: list[Array], kernels: str) -> list[Array]:
+    """Return what the interpreter computes with some of its kernels."""
+    resolver = getattr(tf.lite.experimental.OpResolverType, kernels)
+    interpreter = tf.lite.Interpreter(model_content=contents, experimental_op_resolver_type=resolver)
     details = interpreter.get_input_details()
     for detail, value in zip(details, inputs):
         interpreter.resize_tensor_input(detail["index"], value.shape)
@@ -36,12 +49,7 @@ def save(name: str, contents: bytes, inputs: list[Array]) -> None:
     for detail, value in zip(details, inputs):
         interpreter.set_tensor(detail["index"], value)
     interpreter.invoke()
-    outputs = [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
-    (FOLDER / f"{name}.tflite").write_bytes(contents)
-    arrays = {f"input_{i}": value for i, value in enumerate(inputs)}
-    arrays |= {f"output_{i}": value for i, value in enumerate(outputs)}
-    np.savez_compressed(FOLDER / f"{name}.npz", **arrays)
-    print(name, len(contents), [value.shape for value in outputs])
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
 
 
 def of_function(function: Callable[..., Any], *signature: Any, **options: Any) -> bytes:
@@ -80,18 +88,16 @@ def conv_model() -> Any:
     return tf.keras.Model(inputs, L.Softmax()(x))
 
 
-def quantized(model: Any, shape: tuple[int, ...], wide: bool = False) -> bytes:
-    """Convert a model to integers of 8 bits, or activations of 16 bits."""
+def quantized(model: Any, shape: tuple[int, ...], kind: str = "int8") -> bytes:
+    """Convert a model to integers, whose inputs and outputs are int8, uint8 or int16."""
     data = [RNG.normal(size=shape).astype(np.float32) for _ in range(16)]
-    ops = tf.lite.OpsSet
-    wanted = (
-        ops.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8 if wide else ops.TFLITE_BUILTINS_INT8
-    )
+    wide = "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
+    wanted = getattr(tf.lite.OpsSet, wide if kind == "int16" else "TFLITE_BUILTINS_INT8")
     converter = tf.lite.TFLiteConverter.from_keras_model(model)
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
     converter.representative_dataset = lambda: ([value] for value in data)
     converter.target_spec.supported_ops = [wanted]
-    converter.inference_input_type = converter.inference_output_type = tf.int16 if wide else tf.int8
+    converter.inference_input_type = converter.inference_output_type = getattr(tf, kind)
     return bytes(converter.convert())
 
 
@@ -102,7 +108,7 @@ def convolutional() -> None:
     images = RNG.integers(-128, 128, (1, 12, 12, 3)).astype(np.int8)
     save("conv_int8", quantized(model, (1, 12, 12, 3)), [images])
     images = RNG.integers(-30000, 30000, (1, 12, 12, 3)).astype(np.int16)
-    save("conv_int16", quantized(model, (1, 12, 12, 3), wide=True), [images])
+    save("conv_int16", quantized(model, (1, 12, 12, 3), "int16"), [images])
     converter = tf.lite.TFLiteConverter.from_keras_model(model)
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
     converter.target_spec.supported_types = [tf.float16]
@@ -304,6 +310,29 @@ def quantized_operators() -> None:
     save("operators_int8", quantized(model, (1, 6, 6, 4)), [images])
 
 
+def residual_model() -> Any:
+    """A residual network with a depthwise convolution, of which every integer of the result counts."""
+    tf.keras.utils.set_random_seed(6)
+    x = inputs = L.Input((12, 12, 3), batch_size=1)
+    x = L.Conv2D(8, 3, strides=2, padding="same", activation="relu", bias_initializer="random_normal")(x)
+    y = L.Conv2D(8, 3, padding="same", activation="relu6")(x)
+    y = L.DepthwiseConv2D(3, padding="same", bias_initializer="random_normal")(y)
+    x = L.ReLU()(L.Add()([x, y]))
+    gate = L.Conv2D(8, 1, activation="sigmoid")(L.GlobalAveragePooling2D(keepdims=True)(x))
+    x = L.Concatenate()([x, L.Conv2D(8, 1)(x) * gate])
+    x = L.Conv2DTranspose(6, 2, strides=2)(L.AveragePooling2D(2)(L.MaxPooling2D(2, strides=1)(x)))
+    return tf.keras.Model(inputs, [x, L.Dense(24)(L.Flatten()(x))])
+
+
+def quantized_networks() -> None:
+    """Networks of integers: signed ones of 8 and 16 bits, and unsigned ones."""
+    rng = np.random.default_rng(1)
+    for name in ("int8", "uint8", "int16"):
+        shape, limits = (1, 12, 12, 3), np.iinfo(name)
+        images = rng.integers(limits.min, limits.max + 1, shape).astype(name)
+        save(f"residual_{name}", quantized(residual_model(), shape, name), [images], has_reference=True)
+
+
 def detection() -> None:
     """The selection of boxes as a custom operator, and non-maximum suppression."""
     anchors = np.abs(normal(8, 4)) + 0.3
@@ -360,7 +389,7 @@ def sparse() -> None:
 
 PARTS = (
     convolutional, recurrent, attention, control_flow, dynamic, operators, quantized_operators, detection,
-    sparse,
+    sparse, quantized_networks,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from relay_explorer import relay
 from relay_explorer.frontends import from_onnx
 from relay_explorer.ir.errors import RelayError
 from tests.frontends.onnx.against_runtime import check, imported, runtime
+from tests.frontends.quantized import calls, element_types
 
 KINDS = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16": (-32768, 32767)}
 
@@ -165,7 +167,105 @@ def test_a_qdq_model() -> None:
     x = RNG.standard_normal((1, 3, 6, 6)).astype("float32")
     check(model, {"x": x}, ("debug", "compiled"), rtol=1e-4, atol=1e-5)
     mod, _ = from_onnx(model)
-    assert "qnn" not in str(mod)
+    assert str(mod).count("qnn.dequantize") == 3  # of the data, of the weight, and of the convolution
+
+
+def program(op: str, inputs: dict[str, Any], **options: Any) -> Any:
+    """Import a model of one operator; return the module."""
+    return from_onnx(operator(op, inputs, **options.pop("attrs", {})), **options)[0]
+
+
+def linear_inputs(rank: int, columns: int = 5) -> dict[str, Any]:
+    """Make the operands of QLinearMatMul with `rank` axes; the right one has two axes for rank 2."""
+    a = RNG.integers(0, 255, (3, 4, 6, 8)[-rank:]).astype("uint8")
+    b = RNG.integers(-128, 127, (3, 4, 8, columns)[-rank:]).astype("int8")
+    return {
+        "xa": a, "sa": np.array(0.02, "float32"), "za": np.array(120, "uint8"), "xb": b,
+        "sb": np.array(0.03, "float32"), "zb": np.array(-3, "int8"), "sy": np.array(0.7, "float32"),
+        "zy": np.array(101, "uint8"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rank", "product"), [(2, "qnn.dense"), (3, "qnn.batch_matmul"), (4, "nn.batch_matmul")]
+)
+def test_products_are_operators_of_the_dialect_where_it_has_them(rank: int, product: str) -> None:
+    inputs = linear_inputs(rank)
+    near(operator("QLinearMatMul", inputs), {"xa": inputs["xa"], "xb": inputs["xb"]})
+    mod = program("QLinearMatMul", inputs)
+    (call,) = calls(mod, product)
+    wanted = ["uint8", "int8", "int32"] if product.startswith("qnn") else ["int32"] * 3
+    assert element_types(call) == wanted
+    assert len(calls(mod, "qnn.requantize")) == 1
+
+
+def test_each_column_of_a_product_has_a_scale_and_a_zero_point() -> None:
+    inputs = linear_inputs(2) | {
+        "sb": np.linspace(0.01, 0.05, 5, dtype="float32"), "zb": np.arange(-2, 3).astype("int8"),
+    }  # fmt: skip
+    near(operator("QLinearMatMul", inputs), {"xa": inputs["xa"], "xb": inputs["xb"]})
+    assert len(calls(program("QLinearMatMul", inputs), "qnn.dense")) == 1
+
+
+def test_a_convolution_of_images_is_one_of_the_dialect_and_of_volumes_is_not() -> None:
+    for axes, name, types in ((2, "qnn.conv2d", ["uint8", "int8", "int32"]), (3, "nn.conv3d", ["int32"] * 3)):
+        x = RNG.integers(0, 255, (1, 2, *[5] * axes)).astype("uint8")
+        w = RNG.integers(-128, 127, (3, 2, *[3] * axes)).astype("int8")
+        zeros = {"zx": np.array(9, "uint8"), "zw": np.array(5, "int8")}
+        (call,) = calls(program("ConvInteger", {"x": x, "w": w, **zeros}), name)
+        assert element_types(call) == types
+
+
+def test_sixteen_bits_are_quantized_by_the_dialect() -> None:
+    for kind in ("int16", "uint16"):
+        inputs = {"x": HALVES, "s": np.array(1, "float32"), "z": np.array(3, kind)}
+        assert len(calls(program("QuantizeLinear", inputs), "qnn.quantize")) == 1
+
+
+def test_scales_are_constants_although_weights_are_parameters() -> None:
+    inputs = linear_inputs(2)
+    weight = inputs.pop("xb")
+    model = operator(
+        "QLinearMatMul",
+        {
+            "xa": inputs["xa"],
+            "sa": inputs["sa"],
+            "za": inputs["za"],
+            "b": weight,
+            **{key: inputs[key] for key in ("sb", "zb", "sy", "zy")},
+        },
+    )
+    mod, params = from_onnx(model, freeze_params=False)
+    assert list(params) == ["b"]
+    result = relay.create_executor("debug", mod).evaluate()(inputs["xa"], **params).numpy()
+    np.testing.assert_array_equal(result, imported(model, {"xa": inputs["xa"]})[0])
+
+
+def test_a_scale_that_the_model_computes() -> None:
+    """After DynamicQuantizeLinear, the zero point of a product is known only when it runs."""
+    import onnx.parser
+
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 17]> g (float[3,8] x) => (float[3,5] y)
+        <float sb = {0.02}> {
+          q, s, z = DynamicQuantizeLinear(x) p = MatMulInteger(q, w, z)
+          f = Cast<to: int = 1>(p) t = Mul(s, sb) y = Mul(f, t) }"""
+    )
+    model.graph.initializer.append(numpy_helper.from_array(RNG.integers(-9, 9, (8, 5)).astype("int8"), "w"))
+    x = RNG.standard_normal((3, 8)).astype("float32")
+    check(model, {"x": x}, ("debug", "compiled"), rtol=1e-6, atol=1e-6)
+    assert len(calls(from_onnx(model)[0], "qnn.dense")) == 1
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_scale_of_a_result_must_be_positive_and_finite(scale: float) -> None:
+    wrong = np.array(scale, "float32")
+    for name, inputs in (
+        ("QuantizeLinear", {"x": HALVES, "s": wrong, "z": np.array(0, "uint8")}),
+        ("QLinearMatMul", linear_inputs(2) | {"sy": wrong}),
+    ):
+        with pytest.raises(RelayError, match="a scale must be a positive, finite number"):
+            from_onnx(operator(name, inputs))
 
 
 def test_element_types_that_relay_does_not_have_are_refused() -> None:

@@ -169,21 +169,25 @@ def test_a_module_that_is_not_torchscript_is_refused() -> None:
     assert "torch.jit.trace" in str(caught.value)
 
 
-def test_quantized_weights_are_refused_with_a_reason() -> None:
+def test_a_quantized_weight_is_a_parameter_of_integers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         quantized = torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)
 
     class Quantized(nn.Module):
+        weight: Tensor
+
         def __init__(self) -> None:
             super().__init__()
-            self.weight = quantized
+            self.register_buffer("weight", quantized)
 
         def forward(self, x: Tensor) -> Tensor:
-            return x + self.weight.dequantize()
+            result: Tensor = x + self.weight.dequantize()
+            return result
 
-    with pytest.raises(RelayError, match="quantized"):
-        from_pytorch(scripted(Quantized()), [("x", (3,))])
+    mod = same(traced(Quantized(), [X[0, :3]]), [X[0, :3]])
+    (_, weight) = mod["main"].params
+    assert str(weight.checked_type) == "Tensor[(3), int8]"
 
 
 def test_the_graph_is_written_with_the_names_of_nodes(tmp_path: Path) -> None:

@@ -32,6 +32,11 @@ def outputs_of(name: str) -> list[Array]:
     return _arrays(name, "output")
 
 
+def reference_of(name: str) -> list[Array]:
+    """Return what TensorFlow Lite's reference kernels compute."""
+    return _arrays(name, "reference")
+
+
 def _arrays(name: str, kind: str) -> list[Array]:
     with np.load(FOLDER / f"{name}.npz") as saved:
         return [saved[f"{kind}_{index}"] for index in range(sum(key.startswith(kind) for key in saved))]

@@ -11,16 +11,25 @@ from relay_explorer import relay
 from relay_explorer.frontends.tflite import from_tflite
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.expr import Call, If, Let
-from relay_explorer.ir.op import Op
 from relay_explorer.ir.types import Any, TensorType
 from relay_explorer.ir.walk import post_order
-from tests.frontends.tflite.files import NAMES, imported, inputs_of, outputs_of, path_of, run
+from tests.frontends.quantized import calls, element_types
+from tests.frontends.tflite.files import (
+    NAMES,
+    imported,
+    inputs_of,
+    outputs_of,
+    path_of,
+    reference_of,
+    run,
+)
 
 REFUSED = {"dynamic_range", "variable_changed"}
-INTEGERS = {"conv_int8", "conv_int16", "operators_int8"}
+BYTES = {"conv_int8", "operators_int8", "residual_int8", "residual_uint8"}
+SHORTS = {"conv_int16", "residual_int16"}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED | INTEGERS])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED | BYTES | SHORTS])
 def test_computes_what_the_interpreter_computes(name: str) -> None:
     results, expected = imported(name), outputs_of(name)
     assert [(x.shape, x.dtype) for x in results] == [(x.shape, x.dtype) for x in expected]
@@ -28,25 +37,51 @@ def test_computes_what_the_interpreter_computes(name: str) -> None:
         np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", sorted(INTEGERS))
-def test_integers_differ_by_at_most_one_step(name: str) -> None:
-    for result, wanted in zip(imported(name), outputs_of(name)):
+@pytest.mark.parametrize("integers", [False, True])
+@pytest.mark.parametrize("name", sorted(BYTES))
+def test_bytes_equal_those_of_the_interpreter(name: str, integers: bool) -> None:
+    mod, params = from_tflite(path_of(name), integers=integers)
+    for result, wanted in zip(run(mod, params, inputs_of(name)), outputs_of(name), strict=True):
         assert result.dtype == wanted.dtype
-        assert np.abs(result.astype(int) - wanted).max() <= 1
+        np.testing.assert_array_equal(result, wanted)
 
 
-def test_a_quantized_convolution_sums_integers() -> None:
-    mod, _ = from_tflite(path_of("conv_int8"))
-    convolutions = [
-        node
-        for node in post_order(mod["main"])
-        if isinstance(node, Call) and isinstance(node.op, Op) and node.op.name == "nn.conv2d"
-    ]
-    assert convolutions
-    for call in convolutions:
-        type_ = call.checked_type
-        assert isinstance(type_, TensorType)
-        assert type_.dtype == "int32"
+@pytest.mark.parametrize("name", ["residual_int8", "residual_uint8"])
+def test_bytes_equal_those_of_the_reference_kernels_on_request(name: str) -> None:
+    default, reference = outputs_of(name), reference_of(name)
+    assert any((a != b).any() for a, b in zip(default, reference))
+    mod, params = from_tflite(path_of(name), reference_kernels=True)
+    for result, wanted in zip(run(mod, params, inputs_of(name)), reference, strict=True):
+        np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize(("name", "steps"), [("conv_int16", 1), ("residual_int16", 2)])
+def test_integers_of_16_bits_differ_by_one_step_or_by_two_after_a_sigmoid(name: str, steps: int) -> None:
+    for result, wanted in zip(imported(name), outputs_of(name), strict=True):
+        assert result.dtype == wanted.dtype
+        assert np.abs(result.astype(int) - wanted).max() <= steps
+
+
+def test_layers_of_bytes_are_operators_of_the_dialect() -> None:
+    mod, _ = from_tflite(path_of("residual_int8"))
+    layers = calls(mod, "qnn.conv2d", "qnn.conv2d_transpose", "qnn.dense")
+    assert len(layers) == 7
+    for call in layers:
+        assert element_types(call) == ["int8", "int8", "int32"]
+    assert not calls(mod, "nn.conv2d", "nn.conv2d_transpose", "nn.dense")
+
+
+def test_all_operators_compute_with_integers_on_request() -> None:
+    for integers, count in ((False, 6), (True, 0)):
+        mod, _ = from_tflite(path_of("residual_int8"), integers=integers)
+        assert len(calls(mod, "qnn.dequantize")) == count
+
+
+def test_a_layer_with_activations_of_16_bits_sums_integers_of_64() -> None:
+    mod, _ = from_tflite(path_of("residual_int16"))
+    layers = calls(mod, "nn.conv2d", "nn.conv2d_transpose", "nn.dense")
+    assert len(layers) == 7
+    assert {tuple(element_types(call)) for call in layers} == {("int64", "int64", "int64")}
 
 
 @pytest.mark.parametrize("name", ["conv_float", "conv_int8", "loops"])
