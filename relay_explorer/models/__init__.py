@@ -34,6 +34,11 @@ MODELS = {
         "LeNet-5 for 28 × 28 digits: two convolutions, three dense layers.",
         "LeCun et al., 1998",
     ),
+    "digits": Model(
+        "digits:digits",
+        "A trained network for 8 × 8 digits: two convolutions, two dense layers.",
+        "textbook; Alpaydin and Kaynak, 1998",
+    ),
     "dqn": Model(
         "dqn:dqn", "The deep Q-network for Atari: three convolutions, two dense layers.", "Mnih et al., 2015"
     ),

@@ -13,7 +13,7 @@ The rules by which `mood` labels a sentence, from -2 (very negative) to 2 (very 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -163,12 +163,16 @@ def link(path: object, target: object = "cpu", *, quiet: bool = False) -> None:
         build(target, quiet=quiet).link(path, [main], static=True)
 
 
-def c_main() -> str:
-    """Return the C source of that executable: `sentiment.c`, with the words and their vectors inserted."""
-    rows = [f'  {{"{word}", {{{_numbers(vector.tolist())}}}}},' for word, vector in vectors().items()]
+def c_main(words: Mapping[str, Array] | None = None) -> str:
+    """Return the C source of that executable: `sentiment.c`, with the words and their vectors inserted. They
+    are `vectors()`, unless others are given for a model of another size.
+    """
+    words = words or vectors()
+    rows = [f'  {{"{word}", {{{_numbers(vector.tolist())}}}}},' for word, vector in words.items()]
     names = ", ".join([f'"{name}"' for name in MOODS])
+    inputs = len(next(iter(words.values())))
     table = [
-        f"enum {{ INPUTS = {INPUTS}, MOODS = {len(MOODS)}, WORDS = {len(WORDS)} }};",
+        f"enum {{ INPUTS = {inputs}, MOODS = {len(MOODS)}, WORDS = {len(words)} }};",
         "static const struct { const char *word; float vector[INPUTS]; } words[] = {",
         *rows,
         "};",

@@ -1,8 +1,7 @@
 """Train the weights of `sentiment`: run `python -m relay_explorer.models.sentiment_training`.
 
 The loss of a sentence is the cross entropy of its mood. This package differentiates it through the recursion
-over the tree; the program that computes the loss and its gradient is compiled ahead of time. The optimizer is
-Adam (Kingma, Ba, 2015, arXiv 1412.6980, algorithm 1).
+over the tree; the program that computes the loss and its gradient is compiled ahead of time.
 """
 
 from __future__ import annotations
@@ -14,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from .. import relay
 from ..ir.expr import Call, Function, Let
 from ..ir.module import IRModule
-from ..ir.types import TensorType, Type
 from ..transform import gradient
 from ..typing import infer_types
 from .sentiment import MOODS, module, mood, sentences, vectors
+from .training import Adam, initial
 from .tree_lstm import phrase
 
 if TYPE_CHECKING:
     from numpy import ndarray as Array
-    from numpy.random import Generator
 
 SENTENCES, EPOCHS, BATCH, RATE = 4000, 12, 16, 0.003
 
@@ -59,41 +57,24 @@ def train(
         step = build_native(with_gradient(), name="training")
     random = np.random.default_rng(seed)
     params = infer_types(mod)["main"].params[1:]
-    weights = [_initial(p.checked_type, random) for p in params]
-    first = [np.zeros_like(w) for w in weights]
-    second = [np.zeros_like(w) for w in weights]
+    optimizer = Adam([initial(p.checked_type, random) for p in params])
     data = [(phrase(mod, tree, vectors()), mood(tree) + 2) for tree in sentences(seed, count)]
-    losses, steps = [], 0
+    losses = []
     for epoch in range(epochs):
         total, rate = 0.0, RATE * (1 - epoch / epochs)
         for batch in random.permutation(len(data)).reshape(-1, BATCH):
-            sums = [np.zeros_like(w) for w in weights]
+            sums = [np.zeros_like(w) for w in optimizer.weights]
             for index in batch:
                 sentence, label = data[index]
-                loss, (_, _, *derivatives) = step(sentence, np.eye(5, dtype="float32")[[label]], *weights)
+                loss, (_, _, *derivatives) = step(
+                    sentence, np.eye(5, dtype="float32")[[label]], *optimizer.weights
+                )
                 total += float(loss)
                 for sum_, derivative in zip(sums, derivatives):
                     sum_ += derivative
-            steps += 1
-            for k, sum_ in enumerate(sums):
-                mean_gradient = sum_ / BATCH
-                first[k] = 0.9 * first[k] + 0.1 * mean_gradient
-                second[k] = 0.999 * second[k] + 0.001 * mean_gradient * mean_gradient
-                mean, square = first[k] / (1 - 0.9**steps), second[k] / (1 - 0.999**steps)
-                weights[k] = (weights[k] - rate * mean / (np.sqrt(square) + 1e-8)).astype("float32")
+            optimizer.step([sum_ / BATCH for sum_ in sums], rate)
         losses.append(total / len(data))
-    return {p.name_hint: w for p, w in zip(params, weights)}, losses
-
-
-def _initial(type_: Type, random: Generator) -> Array:
-    """Return initial weights that preserve the magnitude of products, and zero biases."""
-    import numpy as np
-
-    assert isinstance(type_, TensorType)
-    shape = type_.concrete_shape
-    if len(shape) == 1:
-        return np.zeros(shape, "float32")
-    return (random.normal(size=shape) / np.sqrt(shape[1])).astype("float32")
+    return {p.name_hint: w for p, w in zip(params, optimizer.weights)}, losses
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from figures import file_sizes
+from figures import arm_instructions, file_sizes
 from figures.neon_registers import ROLES
 from relay_explorer.views.lowering.format import LoweringView
 from tests.book.chapters import cells, explorers, names, output, shown, source
@@ -99,6 +100,61 @@ def test_the_file_says_for_which_processor_it_is() -> None:
     assert output(PAGE, "MACHINES =").endswith("a program for AArch64\n")
 
 
+# -- in eight bits
+
+
+def test_a_dense_layer_in_integers() -> None:
+    lines = output(PAGE, "from relay_explorer import quantize").splitlines()
+    assert [re.findall(r"(?:nn|qnn)\.\w+", line)[0] for line in lines] == [
+        "qnn.quantize", "nn.dense", "nn.bias_add", "qnn.dequantize",
+    ]  # fmt: skip
+
+
+def test_eight_bits_keep_the_accuracy() -> None:
+    *boards, constants = output(PAGE, "BOARDS =").splitlines()
+    right = int(re.findall(r"(\d+) rated correctly", output(PAGE, "def text(tree)"))[0])
+    for line, board in zip(boards, ("Pi 4", "Pi 5"), strict=True):
+        rated, new, same = map(int, re.findall(r"(?<=: )\d+|(?<=of )\d+|\d+(?= as in)", line))
+        assert line.startswith(board)
+        assert abs(rated - right) < new / 100  # a point
+        assert same > new - 5
+    wide, narrow = map(float, re.findall(r"\d+\.\d+", constants))
+    assert narrow < 0.3 * wide
+
+
+def test_the_loop_of_dot_products() -> None:
+    loop = output(PAGE, "MULTIPLY_ADD = ").splitlines()
+    names_ = [line.split()[0] for line in loop]
+    assert [names_.count(name) for name in ("ld1r", "ldr", "sdot")] == [1, 8, 8]
+    assert all(names_[k + 1] == "sdot" for k, name in enumerate(names_) if name == "ldr")
+
+
+def test_instructions_are_counted_as_drawn() -> None:
+    lines = output(PAGE, "from relay_explorer.lower.inspect.executed import executed").splitlines()
+    numbers = [int(number.replace(",", "")) for line in lines for number in re.findall(r"[\d,]{5,}", line)]
+    (products, all_), (products4, all4), _, (products5, all5) = zip(numbers[::2], numbers[1::2])
+    assert products < all_ / 2
+    assert products4 == pytest.approx(products * 3 / 4, rel=0.05)
+    assert products5 < products / 3
+    counted = json.loads(arm_instructions.DATA.read_text("utf-8"))
+    four = next(iter(counted.values()))["Pi 4"]
+    narrow = four["int8, 16-bit accumulators"]["instructions"]["products"]
+    assert narrow < four["float32"]["instructions"]["products"] * 2 / 3
+    ours, papers = arm_instructions.ROWS.values()
+    drawn = [arm_instructions.total(parts) for parts in ours.values()]
+    assert drawn == pytest.approx([all_ / 1000, all4 / 1000, all5 / 1000], rel=0.1)
+    assert papers["float32"]["products"] == pytest.approx(
+        0.9 * arm_instructions.total(papers["float32"]), rel=0.02
+    )
+    share = arm_instructions.total(papers["int8, Pi 5"]) / arm_instructions.total(papers["float32"])
+    assert f"reduce the count to {share:.0%} on a Pi 5".replace("%", " %") in source(PAGE)
+    words = re.search(r"execute ([\d.]+) of ([\d.]+) thousand.*execute (\d+) of (\d+) thousand", source(PAGE))
+    assert words is not None
+    rows = [parts for row in (ours, papers) for parts in (row["int8, Pi 5"],)]
+    exact = [n for parts in rows for n in (parts["kernels"], arm_instructions.total(parts))]
+    assert [float(number) for number in words.groups()] == pytest.approx(exact, rel=0.02)
+
+
 # -- predict, then run
 
 
@@ -115,12 +171,11 @@ def test_processors_that_run_it() -> None:
     assert [line.split(":")[1].split() for line in more] == [["dotprod"], [], []]
 
 
-def test_weights_of_eight_bits_save_little_of_the_static_file() -> None:
-    static, dynamic = map(
-        int, re.findall(r"(\d+)% smaller", output(PAGE, "if installed(GCC) and program.exists():\n    saved"))
+def test_the_eight_bit_file_is_about_as_large() -> None:
+    wide, narrow = (
+        float(line.split()[0]) for line in output(PAGE, "if installed(GCC) and files").splitlines()
     )
-    assert static < 6
-    assert 12 < dynamic < 25
+    assert narrow == pytest.approx(wide, rel=0.01)
 
 
 def test_without_the_tools_each_cell_says_so(
@@ -130,7 +185,7 @@ def test_without_the_tools_each_cell_says_so(
     page = {**names(PAGE), "arm": None, "program": Path("/nonexistent")}
     monkeypatch.setattr(page["shutil"], "which", lambda tool: None)
     dependent = [cell for cell in cells(PAGE) if "installed(" in cell and "def installed" not in cell]
-    assert len(dependent) == 7
+    assert len(dependent) == 10
     for cell in dependent:
         exec(cell.replace('folder / "sentiment"', 'folder / "absent"'), page)
         assert "no output here, because this machine has no aarch64-linux-gnu-gcc" in capsys.readouterr().out

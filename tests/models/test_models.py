@@ -14,6 +14,7 @@ from relay_explorer.typing import infer_types
 RESULTS = {
     "mlp": (1, 10),
     "lenet": (1, 10),
+    "digits": (1, 10),
     "dqn": (1, 18),
     "resnet18": (1, 1000),
     "resnet50": (1, 1000),
@@ -36,6 +37,7 @@ RESULTS = {
 TRAINED = {
     "mlp": 784 * 256 + 256 + 256 * 10 + 10,
     "lenet": 61_706,
+    "digits": 16 * 10 + 32 * (16 * 9 + 1) + 32 * 129 + 10 * 33,
     "dqn": 4 * 64 * 32 + 32 + 32 * 16 * 64 + 64 + 64 * 9 * 64 + 64 + 3136 * 512 + 512 + 512 * 18 + 18,
     "resnet18": 11_689_512,
     "resnet50": 25_557_032,
@@ -55,6 +57,7 @@ TRAINED = {
 CONVOLUTIONS = {
     "mlp": 0,
     "lenet": 2,
+    "digits": 2,
     "dqn": 3,
     "resnet18": 20,
     "resnet50": 53,
