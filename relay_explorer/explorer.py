@@ -19,6 +19,8 @@ from .widgets import page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
+    from .quantize import Scheme
+    from .quantize.observation import Dataset
     from .transform.infrastructure import Pass
 
 __all__ = ["LARGEST", "Explorer", "explore"]
@@ -141,6 +143,8 @@ def explore(
     against: Sequence[Pass] | str | None = None,
     kernel: str | int | Sequence[str | int] | None = None,
     measure: bool = False,
+    scheme: Scheme | str | None = None,
+    dataset: Dataset | None = None,
 ) -> Explorer:
     """Show `x`: a module, a function or other expression, an inference, an evaluation, the text of a program,
     or the path of a file that contains a program or a model of ONNX, PyTorch, TensorFlow, Keras, TFLite or
@@ -150,7 +154,8 @@ def explore(
     versions of one program, aligned by their structure.
 
     `view` is one of the following. The default is "types" for an inference, "evaluation" for an evaluation
-    (`execute.record`), "lowering" for a measurement, "pipeline" for a list, and "ir" for everything else.
+    (`execute.record`), "quantize" for a quantization (`quantize.trace`), "lowering" for a measurement,
+    "pipeline" for a list, and "ir" for everything else.
 
     * "ir": the program as text and graph.
     * "source": the nodes of an imported model beside the Relay program that they became, also after passes.
@@ -165,6 +170,9 @@ def explore(
       for it, and the values that it stores.
     * "partial": partial evaluation: the static computations, decision by decision, of which the first
       `limit` are recorded, and the residual program.
+    * "quantize": quantization by `scheme`, a name or an instance, calibrated with `dataset`, the inputs of
+      `@main` for each run: the quantizer of each value, the values that calibration saw, the integers, and
+      the error of each line; with other bits, ranges and methods. Without a dataset, the inputs are random.
     * "memory": where each value is stored, from which step to which, under a static plan; with operators
       fused, with names freed at the end of their scopes, and in other orders of evaluation.
     * "machine": a run of `@main` for `args` on the virtual machine, instruction by instruction, of which the
@@ -211,6 +219,8 @@ def explore(
         "passes": passes,
         "against": against,
         "kernel": kernel,
+        "scheme": scheme,
+        "dataset": dataset,
     }
     options = {option: value for option, value in options.items() if value is not None}
     if not len(args):

@@ -38,6 +38,7 @@ def add(commands: Any) -> None:
   relay-explorer explore before.onnx after.onnx             what differs between two versions
   relay-explorer explore model.tflite --view evaluation --input x.npz
   relay-explorer explore lenet --view types -o types.html
+  relay-explorer explore model.onnx --view quantize --scheme ternary --input x.npz
 """,
         _explore,
     )
@@ -93,6 +94,12 @@ def add(commands: Any) -> None:
         help="a second pipeline, which --view pipeline shows beside the first",
     )
     parser.add_argument(
+        "--scheme",
+        metavar="NAME",
+        help="the quantization scheme of --view quantize (default: per_channel_asymmetric); it is calibrated "
+        "with --input, otherwise with random inputs",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
@@ -130,7 +137,9 @@ def _explore(parsed: argparse.Namespace) -> int:
         arguments = _arguments(program, view, parsed)
         if arguments:
             options["args"] = arguments
-    for name in ("passes", "against"):
+        if view == "quantize":
+            x, options["dataset"] = _quantized(program, parsed)
+    for name in ("passes", "against", "scheme"):
         if getattr(parsed, name):
             options[name] = getattr(parsed, name)
     if view == "lowering" and not measured:
@@ -187,14 +196,16 @@ def _check_options(view: str, parsed: argparse.Namespace) -> None:
     from ..views.registry import views
 
     every = views()
+    inputs = "dataset" if "dataset" in every[view].option_names() else "args"
     for flag, option in (
         ("kernel", "kernel"),
         ("measure", "measure"),
         ("target", "kernel"),
         ("arg", "args"),
-        ("input", "args"),
+        ("input", inputs),
         ("passes", "passes"),
         ("against", "against"),
+        ("scheme", "scheme"),
     ):
         if getattr(parsed, flag) and option not in every[view].option_names():
             having = [kind.name for kind in every.values() if option in kind.option_names()]
@@ -220,9 +231,26 @@ def _arguments(program: Program, view: str, parsed: argparse.Namespace) -> list[
         return _given(program.mod, parsed.arg)
     runs = view != "lowering" and "args" in views()[view].option_names()
     imported = program.format not in (files.RELAY, "model of the package")
-    if parsed.input or (runs and imported and "main" in program.mod):
+    if (parsed.input and view != "quantize") or (runs and imported and "main" in program.mod):
         return main_arguments(program.mod, program.params, parsed.input, parsed.seed, shapes_of(parsed.shape))
     return []
+
+
+def _quantized(program: Program, parsed: argparse.Namespace) -> tuple[object, list[dict[str, Any]] | None]:
+    """Return a program with its weights, and the inputs with which its quantization is calibrated: those of
+    --input, or None. Parameters of a program without weights that --input does not give are random.
+    """
+    from ..views.quantize.inputs import random_weights
+    from .inputs import read_inputs
+
+    params = program.params
+    if not parsed.input:
+        return ((program.mod, params) if params else program.mod), None
+    names = [param.name_hint for param in program.mod["main"].params if param.name_hint not in params]
+    inputs = read_inputs(parsed.input, names)
+    if not params:
+        params = random_weights(program.mod, [name for name in names if name not in inputs])
+    return (program.mod, params), [inputs]
 
 
 def _given(module: IRModule, texts: Sequence[str]) -> list[object]:

@@ -36,6 +36,7 @@ FAMILIES = {
         Family("creation", "bar", "brown"),
         Family("image", "rect", "purple"),
         Family("training", "hex", "red"),
+        Family("quantization", "trapezium", "teal"),
         Family("other", "rect", "grey"),
         Family("input", "bar", "grey"),
         Family("constant", "bar", "sky"),

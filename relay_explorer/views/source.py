@@ -20,8 +20,9 @@ from ..typing.infer import Inference
 LARGEST = 30_000  # expressions; a larger program is rejected at once, before it fills the reader's memory
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
-    "(relay_explorer.execute.record), a program's text, the path of a file with a program or a model, a list "
-    "of modules to compare, or a model of ONNX, PyTorch or Keras"
+    "(relay_explorer.execute.record), a quantization (relay_explorer.quantize.trace), a program's text, the "
+    "path of a file with a program or a model, a list of modules to compare, or a model of ONNX, PyTorch or "
+    "Keras"
 )
 
 
@@ -109,8 +110,11 @@ def _module(x: object) -> IRModule:
         return open_model(path).mod
     if isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], IRModule) and isinstance(x[1], Mapping):
         return x[0]  # what an importer returns
+    from ..quantize import Quantization
     from .frameworks import imported
 
+    if isinstance(x, Quantization):
+        return x.original
     module = imported(x)
     if module is not None:
         return module

@@ -9,6 +9,7 @@ import { mountMachine } from "../views/machine/view.js";
 import { mountMemory } from "../views/memory/view.js";
 import { mountPartial } from "../views/partial/view.js";
 import { mountPipeline } from "../views/pipeline/view.js";
+import { mountQuantize } from "../views/quantize/view.js";
 import { mountRun } from "../views/run/view.js";
 import { mountSharing } from "../views/sharing/view.js";
 import { mountSource } from "../views/source/view.js";
@@ -27,6 +28,7 @@ export const VIEWS = new Map(/** @type {[string, Mount][]} */ ([
   ["memory", mountMemory],
   ["partial", mountPartial],
   ["pipeline", mountPipeline],
+  ["quantize", mountQuantize],
   ["run", mountRun],
   ["sharing", mountSharing],
   ["source", mountSource],

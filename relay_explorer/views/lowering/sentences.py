@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ...lower.inspect.replay import Primitive
+from ...lower.inspect.replay import DOT, Primitive
 from ..format import Sentence
 from ..words import count, counted
 from .format import Code, Effect
@@ -27,6 +27,8 @@ _WHY = {
     "Unroll": "This removes the counter and the jump, and each copy can have an accumulator in its "
     "own register.",
     "Bind": "A GPU runs the iterations in parallel.",
+    DOT: "In each of its lanes, the instruction multiplies several pairs of small integers, and adds all "
+    "products to a 32-bit accumulator.",
     "ComputeInline": _STORES_NOTHING,
     "ReverseComputeInline": _STORES_NOTHING,
     "ComputeAt": "Its values are used at once, while they are in a register or in a near cache.",
@@ -105,6 +107,10 @@ def told(p: Primitive) -> Sentence:
                 first,
                 (p.words or ("threads",))[-1],
             )
+        case "Dot":
+            name = (p.words or ("",))[-1]
+            text = "The loop {0}, with the vector around it, becomes one **dot instruction**, {1}."
+            return (text, first, name)
         case "RFactor":
             how = f"is split into {_size(extent)} **partial results**, which are combined at the end"
             return (f"The reduction over {{0}} {how}.", first)

@@ -23,6 +23,7 @@ _NAMED = {
     "pipeline": "items",
     "gradient": "values",
     "partial": "items",
+    "quantize": "items",
     "memory": "values",
     "lowering": "operators",
     "machine": "functions",
@@ -85,6 +86,7 @@ def check(view: dict[str, Json]) -> list[str]:
     from tests.support.views.memory import check_memory
     from tests.support.views.partial import check_partial
     from tests.support.views.pipeline import check_pipeline
+    from tests.support.views.quantize import check_quantize
     from tests.support.views.run import check_run
     from tests.support.views.sharing import check_sharing
     from tests.support.views.source import check_source
@@ -94,7 +96,7 @@ def check(view: dict[str, Json]) -> list[str]:
         "fusion": check_fusion, "pipeline": check_pipeline, "gradient": check_gradient,
         "machine": check_machine,
         "partial": check_partial, "memory": check_memory, "lowering": check_lowering, "run": check_run,
-        "source": check_source,
+        "source": check_source, "quantize": check_quantize,
     }.get(view["view"])  # fmt: skip
     if of_kind is None and view["view"] not in kinds():
         return [f"an unknown view: {view['view']!r}"]
