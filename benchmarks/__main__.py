@@ -25,6 +25,11 @@ BENCHMARKS = (
     "everywhere",
     "importing",
     "imported",
+    "quantized",
+    "nbits",
+    "arm_integers",
+    "quantized_accuracy",
+    "quantized_on_arm",
 )
 
 

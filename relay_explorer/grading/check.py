@@ -38,6 +38,9 @@ EXERCISES = (
     "combine_dense",
     "partial_evaluator",
     "operator_gradient",
+    "realize_operator",
+    "kl_threshold",
+    "quantization_scheme",
     "lower_operator",
     "read_assembly",
     "schedule_matmul",
@@ -185,7 +188,7 @@ def _unusable(result: Exercise, answer: Any) -> Failure | None:
     except (TypeError, ValueError):  # some built-in functions have no signature
         return None
     try:
-        signature.bind(*[None] * (result.takes.count(",") + 1))
+        signature.bind(*[None] * len(re.findall(r"\w+", result.takes.partition("(")[2])))
     except TypeError as error:
         shown = (
             f"`{getattr(answer, '__name__', 'answer')}{signature}`, which cannot be called with "

@@ -35,8 +35,9 @@ class Gradient:
     rule: GradientRule
 
 
-# A function of a typed call and of the operands to use in its place (those of the call, possibly rewritten), which
-# returns the operator's canonical form: an expression of operators without one, of the call's type and value.
+# A function of a typed call and of the operands to use in its place (those of the call, possibly rewritten),
+# which returns the operator's canonical form: an expression of operators without one, of the call's type and
+# value.
 Canonical = Callable[["Call", "Sequence[Expr]"], "Expr"]
 
 

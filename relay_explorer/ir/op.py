@@ -137,8 +137,8 @@ class Op(Expr):
     type; `reference`, its reference implementation in NumPy, or None; `family`, the group by which explorers
     colour it; `level`, its support level in TVM's list; `lenient_in_tvm`, the cases that TVM's relation
     accepted and this one rejects; `gradient`, `lowering`, `canonical`, `layout`, `precision`, `traits` and
-    `example`, which passes, code generators and the book read (see `relay_explorer.ops.operator`), each None where
-    nothing was declared.
+    `example`, which passes, code generators and the book read (see `relay_explorer.ops.operator`), each None
+    where nothing was declared.
     """
 
     __slots__ = (

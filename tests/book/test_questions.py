@@ -86,6 +86,12 @@ ASKED = {
         "what-happened-to-the-if-in-my-model",
         "how-do-i-compare-my-model-with-another-program",
     ],
+    "people who quantize a model": [
+        "which-scheme-should-i-use",
+        "the-accuracy-drops-where-do-i-look",
+        "my-framework-has-quantized-the-model-already-can-i-import-it",
+        "what-is-the-difference-between-relayquantize-qnn-and-fakequantizationtointeger",
+    ],
     "people who read an evaluation": ["do-the-results-still-hold"],
 }
 

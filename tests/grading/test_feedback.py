@@ -112,8 +112,9 @@ def test_lists_names_after_unknown_name() -> None:
             "'operator_converter', 'loop_to_function', 'type_relation', "
             "'unification', 'shape_analysis', 'a_normal_form', 'constant_folding', "
             "'common_subexpressions', 'dead_code', 'fusion_rule', 'combine_dense', 'partial_evaluator', "
-            "'operator_gradient', 'lower_operator', 'read_assembly', 'schedule_matmul', 'choose_tile', "
-            "'warp_access', 'plan_memory', 'vm_instruction'"
+            "'operator_gradient', 'realize_operator', 'kl_threshold', 'quantization_scheme', "
+            "'lower_operator', 'read_assembly', 'schedule_matmul', 'choose_tile', 'warp_access', "
+            "'plan_memory', 'vm_instruction'"
         )
     ):
         check("fusion", len)

@@ -82,3 +82,19 @@ def test_the_picture_has_every_layer_that_stands() -> None:
         package = ROOT / "relay_explorer" / layer.name
         if layer.band and (package.is_dir() or package.with_suffix(".py").is_file()):
             assert f">{layer.name}<" in svg
+
+
+def test_the_scheme_quantizes_a_network(tmp_path: Path) -> None:
+    scheme = recipe("a quantization scheme", tmp_path)["SixBits"]()
+    x, w, v = (relay.var(name, shape=(8, 8)) for name in ("x", "w", "v"))
+    program = relay.IRModule.from_expr(
+        relay.Function([x, w, v], relay.nn.dense(relay.nn.relu(relay.nn.dense(x, w)), v))
+    )
+    random = np.random.default_rng(0)
+    values = {name: random.normal(size=(8, 8)).astype("float32") for name in ("x", "w", "v")}
+    data = values.pop("x")
+    quantization = relay.quantize.trace(program, scheme, values, [{"x": data}])
+    expected = relay.create_executor(mod=program).evaluate()(data, **values).numpy()
+    actual = relay.create_executor(mod=quantization.realized).evaluate()(data).numpy()
+    assert 0 < np.abs(expected - actual).max() < 0.1 * np.abs(expected).max()
+    assert [place.why for place in quantization.kept][-1] == "layer 1 of 2 is left in float"

@@ -169,7 +169,7 @@ def test_every_hook_is_provided() -> None:
     from relay_explorer.ir.hooks import PROVIDERS, hook, provide
 
     assert all(callable(hook(name)) for name in PROVIDERS)
-    with pytest.raises(KeyError, match="ir asks for no `paint`"):
+    with pytest.raises(KeyError, match="no layer asks for `paint`"):
         provide("paint", print)
 
 

@@ -19,6 +19,7 @@ from relay_explorer.ir.walk import free_vars
 from relay_explorer.models.operator_calls import CALLS
 from relay_explorer.ops import NAMESPACES, builders
 from relay_explorer.ops.anchors import anchor
+from relay_explorer.ops.canonical import canonical_form
 from relay_explorer.ops.left_out import LEFT_OUT
 from relay_explorer.ops.operator import FAMILIES
 from relay_explorer.typing import infer_types
@@ -37,6 +38,7 @@ TITLES = {
     "creation": "New tensors",
     "image": "Images and detection",
     "training": "Training",
+    "quantization": "Quantized tensors",
     "other": "Other operators",
 }
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$~&!^@:])")
@@ -98,10 +100,11 @@ def _signature(name: str, build: Callable[..., Any]) -> str:
         star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
         default = "" if parameter.default is parameter.empty else f"={_shown(parameter.default)}"
         parts.append(f"{star}{parameter.name}{default}")
-    line = f"relay.{name}({', '.join(parts)})"
+    function = f"relay.{re.sub(r'^qnn[.]', 'qnn.op.', name)}"
+    line = f"{function}({', '.join(parts)})"
     if len(line) <= 80:
         return line
-    return "\n".join([f"relay.{name}(", *_filled(parts), ")"])
+    return "\n".join([f"{function}(", *_filled(parts), ")"])
 
 
 def _filled(parts: Sequence[str]) -> list[str]:
@@ -167,6 +170,19 @@ def _typed(call: Call) -> tuple[str, int]:
     return _constants(call) + _folded(text.strip()), work
 
 
+def _compiled_as(call: Call) -> str:
+    """Return the program of a call's canonical form, or "" where the operator has a kernel of its own."""
+    module = infer_types(IRModule.from_expr(Function(free_vars(call), call)))
+    main = module["main"]
+    assert isinstance(main, Function)
+    assert isinstance(main.body, Call)
+    form = canonical_form(main.body)
+    if form is None:
+        return ""
+    text = str(infer_types(IRModule.from_expr(Function(main.params, form)))).split("#[metadata]")[0]
+    return _folded(re.sub(r" /\* ty=.*? \*/", "", text).strip())
+
+
 def _constants(call: Call) -> str:
     """Return comments with the values of the constants in the program's metadata, which is not shown."""
     tensors = {id(arg): arg.data for arg in call.args if isinstance(arg, Constant) and arg.data.shape}
@@ -222,6 +238,9 @@ def entry(op: Op, call: Call, known: dict[str, Callable[..., Any]]) -> list[str]
     lines += fenced(example)
     if work:
         lines += [f"{work:,} floating-point operations in this example.", ""]
+    if program := _compiled_as(call):
+        lines += ["**Canonical form.** The compiler replaces this call by plain operators:", ""]
+        lines += fenced(program)
     if op.lenient_in_tvm:
         laxer = prose(op.lenient_in_tvm[:1].lower() + op.lenient_in_tvm[1:])
         lines += [f"**Stricter than TVM.** TVM 0.14's relation was laxer: {laxer}", ""]

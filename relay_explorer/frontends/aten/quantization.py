@@ -63,8 +63,8 @@ def checked_scale(values: float | Array) -> Expr:
 
 def quantization_of(ctx: Aten, x: Expr, role: str = "the operand") -> Quantization:
     """Return the quantization of a tensor; raise a RelayError if it is not quantized."""
-    found = ctx.quantized.get(x)
-    if found is None:
+    quantization = ctx.quantized.get(x)
+    if quantization is None:
         raise RelayError(
             f"{role} must be a quantized tensor, but is one of {ctx.dtype(x)}",
             help=[
@@ -72,7 +72,7 @@ def quantization_of(ctx: Aten, x: Expr, role: str = "the operand") -> Quantizati
                 "condition or a loop that is known only at run time"
             ],
         )
-    return found
+    return quantization
 
 
 def marked(ctx: Aten, x: Expr, quantization: Quantization) -> Expr:

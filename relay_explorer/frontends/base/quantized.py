@@ -1,6 +1,6 @@
 """Quantized operators as every importer builds them.
 
-Frameworks define the rescaling of sums as float32 arithmetic that rounds half to even. `requantize` is given
+Frameworks define the rescaling of sums as float32 arithmetic with rounding half to even. `requantize` gets
 this arithmetic explicitly, because its default depends on the target.
 """
 

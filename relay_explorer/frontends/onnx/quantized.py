@@ -38,8 +38,8 @@ def quantize(
         raise RelayError(f"values cannot be quantized to {dtype}, only to {', '.join(RANGES)}")
     base.check_scale(g.context.frozen(scale))
     if not block and g.context.dtype(x) != "float64":
-        found = parameters(g, x, scale, zero, axis)
-        return base.quantized(_cast(g, x, "float32"), found.scale, found.zero, dtype, found.axis)
+        own = parameters(g, x, scale, zero, axis)
+        return base.quantized(_cast(g, x, "float32"), own.scale, own.zero, dtype, own.axis)
     scale = aligned(g, scale, x, axis, block)
     float_type = "float64" if g.context.dtype(x) == "float64" else "float32"
     ratio = relay.divide(relay.cast(x, float_type), relay.cast(scale, float_type))
@@ -60,8 +60,8 @@ def dequantize(
 ) -> Expr:
     """Return `(x - zero) * scale` as `dtype`."""
     if not block and g.context.dtype(x) in base.RANGES:
-        found = parameters(g, x, scale, zero, axis)
-        return _cast(g, base.dequantized(x, found.scale, found.zero, found.axis), dtype)
+        own = parameters(g, x, scale, zero, axis)
+        return _cast(g, base.dequantized(x, own.scale, own.zero, own.axis), dtype)
     scale = aligned(g, scale, x, axis, block)
     wide: Expr = relay.cast(x, "int32")
     if zero is not None:
@@ -83,11 +83,11 @@ class Parameters:
 
 def parameters(g: Graph, x: Expr, scale: Expr, zero: Expr | None, axis: int) -> Parameters:
     """Return a scale and a zero point of a tensor, as constants where they are weights."""
-    found = [_parameter(g, scale, "float32")]
-    found.append(const(0, "int32") if zero is None else _parameter(g, zero, "int32"))
-    if not any(map(g.context.rank, found)):
-        return Parameters(found[0], found[1], -1)
-    return Parameters(found[0], found[1], normal_axis(axis, g.context.rank(x)))
+    pair = [_parameter(g, scale, "float32")]
+    pair.append(const(0, "int32") if zero is None else _parameter(g, zero, "int32"))
+    if not any(map(g.context.rank, pair)):
+        return Parameters(pair[0], pair[1], -1)
+    return Parameters(pair[0], pair[1], normal_axis(axis, g.context.rank(x)))
 
 
 def _parameter(g: Graph, given: Expr, dtype: str) -> Expr:

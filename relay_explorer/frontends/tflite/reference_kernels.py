@@ -94,12 +94,12 @@ def finished(op: Operation, whole: Expr, result: Quantization, dtype: str) -> Ex
 
 def _parameters(op: Operation, operands: int) -> tuple[list[Quantization], Quantization] | None:
     """Return the quantizations of the operands and of the result, if all of them have 8 bits."""
-    found = []
+    quantizations = []
     for tensor in (*[op.tensor(index) for index in range(operands)], op.result()):
         if tensor.quantization is None or tensor.dtype not in _BYTES or tensor.quantization.per_channel:
             return None
-        found.append(tensor.quantization)
-    return found[:-1], found[-1]
+        quantizations.append(tensor.quantization)
+    return quantizations[:-1], quantizations[-1]
 
 
 def _scale(quantization: Quantization) -> float:

@@ -1,0 +1,155 @@
+"""Chapter 20: its cells run, and what the text, the drawings and the folded answers say is so."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from figures.accumulator_wraps import PRODUCT, products_that_fit, wrapped
+from figures.clipping_or_rounding import THRESHOLD, WIDEST, counts, step
+from figures.integer_product import accumulated, exact, integers, requantized
+from figures.kernels_or_rules import kernels, rules
+from figures.quantization_ruler import rounded
+from relay_explorer.views.quantize.format import QuantizeView
+from tests.book.chapters import explorers, output, shown, source
+
+PAGE = "ch20_quantization"
+
+
+def percents(cell: str) -> list[float]:
+    return [float(n) for n in re.findall(r"([\d.]+)%", output(PAGE, cell))]
+
+
+def say(step: int) -> str:
+    """Return the sentence of a step of the explorer, counted from 1 as readers and addresses do."""
+    view = explorers(PAGE)["ch20-digits"].view
+    assert isinstance(view, QuantizeView)
+    template, *arguments = view.steps[step - 1].say
+    return template.format(*arguments)
+
+
+# -- the explorer
+
+
+def test_it_shows_the_quantization_of_the_digits() -> None:
+    assert shown(PAGE) == ["ch20-digits"]
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (9, "%data took values from 0 to 1"),
+        (10, "greatest magnitude of 16 ranges"),
+        (11, "Zero is the integer -128"),
+        (17, "**%data** becomes integers"),
+        (20, "is rescaled"),
+        (32, "Most noise is added"),
+        (33, "No other layer costs more"),
+    ],
+)
+def test_steps_say_what_the_text_says_of_them(step: int, words: str) -> None:
+    assert words in say(step)
+    assert f"](#rx-ch20-digits:step={step})" in source(PAGE)
+
+
+# -- by hand
+
+
+def test_ruler_rounds_and_clips_as_the_text_says() -> None:
+    assert [rounded(x) for x in (1.0, -0.62, 2.5)] == [3, -2, 7]
+    assert output(PAGE, "def to_integers").split("stand for")[0].split() == ["[", "3", "-2", "7]"]
+
+
+def test_product_by_hand_is_right() -> None:
+    assert integers() == ((3, -2, 7), (5, 7, -3))
+    assert (accumulated(), requantized()) == (-20, -4)
+    assert exact() == pytest.approx(-0.471)
+
+
+def test_threshold_in_the_drawing_clips_few_values() -> None:
+    clipped = sum(n for place, n in enumerate(counts()) if place * WIDEST / len(counts()) >= THRESHOLD)
+    assert f"clips {clipped} of {sum(counts()):,} values" in source(PAGE)
+    assert f"{step(WIDEST):.2f}" == "1.14"
+    assert f"{step(THRESHOLD):.2f}" == "0.29"
+
+
+def test_kernels_and_rules_are_counted() -> None:
+    assert f"{kernels()} kernels" in source(PAGE)
+    assert f"{rules()} rules" in source(PAGE)
+
+
+def test_third_product_wraps_around() -> None:
+    assert products_that_fit(16) == 2
+    assert wrapped(2 * PRODUCT, 16) == 2 * PRODUCT
+    assert wrapped(3 * PRODUCT, 16) == -17_149
+    assert output(PAGE, "for bits in (16, 32)").split()[2::3] == ["2", f"{products_that_fit(32)}"]
+
+
+# -- the network
+
+
+def test_weights_take_a_quarter() -> None:
+    rows = re.findall(r"([\d,]+) bytes in float32 +([\d,]+) in int8", output(PAGE, "import numpy"))
+    numbers = [[int(n.replace(",", "")) for n in row] for row in rows]
+    assert len(numbers) == 3
+    assert all(wide == 4 * narrow for wide, narrow in numbers)
+
+
+def test_eight_bits_lose_less_than_a_point() -> None:
+    in_float, simulated, in_integers = percents("unseen = data.unseen")
+    assert in_float - simulated < 1
+    assert in_integers - in_float == pytest.approx(100 / 357, abs=0.1)  # one more image
+
+
+def test_relu_and_pool_work_on_integers() -> None:
+    lines = output(PAGE, "text = str(result.realized").splitlines()
+    assert re.match(r" *%3 = nn.relu", lines[3])
+    assert re.match(r" *%5 = nn.max_pool2d", lines[5])
+
+
+def test_few_bits_are_enough_and_clipping_helps_at_the_end() -> None:
+    rows = np.array(percents("def few_bits")).reshape(-1, 2)
+    whole, clipped = rows.T
+    assert (98.3 - rows[:3] <= 0.6).all()  # two images, with 8, 6 and 5 bits
+    assert (clipped[3:5] > whole[3:5]).all()  # 4 and 3
+    assert whole[5] < 20
+
+
+def test_first_and_last_layer_gain_two_decibels() -> None:
+    rows = re.findall(r"dB: (.*)", output(PAGE, "from relay_explorer.quantize.error_analysis"))
+    none, first, last = ([float(n) for n in row.split()] for row in rows)
+    assert none[0] == pytest.approx(18, abs=0.5)
+    assert none[-1] == pytest.approx(10, abs=0.5)
+    assert min(none[1:3]) > 14.5
+    assert max(none[1:3]) < 16.5
+    assert first[-1] - none[-1] == pytest.approx(2, abs=0.5)
+    assert last[-1] - none[-1] == pytest.approx(2, abs=0.5)
+
+
+def test_one_broken_image_costs_bits_unless_it_is_clipped() -> None:
+    eight, eight_clipped, six, six_clipped = percents("broken = calibration.copy()")
+    assert eight > 97
+    assert six < 85
+    assert min(eight_clipped, six_clipped) > 97
+
+
+def test_dim_calibration_images_mislead() -> None:
+    (dim,) = percents('print(f"{few_bits(8, 1, images=0.25')
+    assert dim < 90
+
+
+def test_sums_overflow_without_a_margin() -> None:
+    without, doubled = percents("from relay_explorer.quantize.schemes import Int8Int16")
+    assert without < 97.5 < doubled
+
+
+def test_fixed_point_gives_the_numbers_of_the_drawing() -> None:
+    assert output(PAGE, "x = relay.const(np.array([-20").split() == ["[", "-4", "1", "200]"]
+
+
+def test_only_ternary_weights_lose_much() -> None:
+    *fine, ternary = percents("from relay_explorer.quantize import schemes")
+    assert min(fine) > 97.5
+    assert ternary < 80
