@@ -84,8 +84,15 @@ class _Forward:
             self.uses.update(map(id, _used(node)))
         for node in order:
             value = self.rewritten(node)
-            if isinstance(value, Expr) and value._checked_type is None and not value.origin:
-                set_origin(value, (node,))  # a new expression: those of the program have types
+            # A new expression has no type; those of the program have one. Operators, which all programs share,
+            # have none either.
+            if (
+                isinstance(value, Expr)
+                and value is not node
+                and value._checked_type is None
+                and not value.origin
+            ):
+                set_origin(value, (node,))
             self.values[node] = value
         return self.values[root]
 

@@ -52,7 +52,7 @@ def _canonical(node: Expr, new: Expr) -> Expr | None:
     if rule is None:
         return None
     result = rule(node, new.args)
-    if not result.origin:
+    if not result.origin and result not in new.args:
         set_origin(result, (node,))
     emit_rewrite(
         _canonical,
