@@ -84,8 +84,8 @@ class _Forward:
             self.uses.update(map(id, _used(node)))
         for node in order:
             value = self.rewritten(node)
-            # A new expression has no type; those of the program have one. Operators, which all programs share,
-            # have none either.
+            # A new expression has no type; those of the program have one. Operators, which all programs
+            # share, have none either.
             if (
                 isinstance(value, Expr)
                 and value is not node
