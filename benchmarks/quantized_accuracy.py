@@ -2,9 +2,8 @@
 
 python -m benchmarks.quantized_accuracy        (needs apache-tvm and scikit-learn; takes about a minute)
 
-Two networks that read digits, and a TreeLSTM that rates sentences, are quantized after training, without
-training them again. Each is calibrated on data that it was trained on, and judged by data that it has never
-seen. Writes the tables.
+Two networks that read digits, and a TreeLSTM that rates sentences, are quantized without retraining. Each is
+calibrated on examples of its training set, and tested on examples that it has never seen. Writes the tables.
 """
 
 from __future__ import annotations
@@ -65,11 +64,11 @@ TASKS: dict[str, Callable[[], Task]] = {
     "sentences, TreeLSTM": of_sentences,
 }
 
-# TVM's scheme leaves the first convolution and all dense layers in float, unless its settings say otherwise.
+# TVM's scheme leaves the first convolution and all dense layers in float32 by default.
 EVERY_LAYER: dict[str, Any] = {"skip_dense_layer": False, "skip_conv_layers": []}
 
 SCHEMES: dict[str, Callable[[], Scheme]] = {
-    "TVM's, as it is set": schemes.TvmSymmetric,
+    "TVM's, default settings": schemes.TvmSymmetric,
     "TVM's, every layer": lambda: schemes.TvmSymmetric(qconfig(**EVERY_LAYER)),
     "per channel, asymmetric": schemes.PerChannelAsymmetric,
     "8 bits, 16-bit accumulators": schemes.Int8Int16,

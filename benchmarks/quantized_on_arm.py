@@ -133,7 +133,7 @@ def main() -> None:
                 sizes = [f"{result[size] / 1000:.0f}" for size in ("file", "constants")]
                 numbers = [f"{count / 1000:.1f}" for count in (*counts.values(), sum(counts.values()))]
                 rows.append([name, board, how, *sizes, right, *numbers])
-    headings = ["network", "board", "numbers", "file, kB", "constants, kB", "right",
+    headings = ["network", "board", "data type", "file, kB", "constants, kB", "right",
                 "products", "other kernels", "rest", "all"]  # fmt: skip
     (Path(__file__).parent / "quantized_on_arm.json").write_text(json.dumps(results, indent=1) + "\n")
     report("quantized_on_arm.md", table(headings, rows))

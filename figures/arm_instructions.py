@@ -71,7 +71,7 @@ def _words() -> str:
     return "; ".join(
         f"{title}: "
         + ", ".join(
-            f"{name} {total(parts):,.0f}, of which products {parts['products']:,.0f}"
+            f"{name} {total(parts):,.0f}, of which products with weights {parts['products']:,.0f}"
             for name, parts in rows.items()
         )
         for title, rows in ROWS.items()

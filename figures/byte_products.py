@@ -1,4 +1,4 @@
-"""Products per instruction on AArch64: `fmla` on four floats, `sdot` on sixteen integers of eight bits."""
+"""Products per instruction on AArch64: `fmla` on four floats, `sdot` on sixteen 8-bit integers."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ FIGURE = Figure(
     "byte_products", WIDTH, HEIGHT, "Products per instruction, in float32 and in int8",
     """Two vector instructions of AArch64 on registers of four lanes of 32 bits. fmla multiplies the input
     element x0, in each lane, by one weight of a unit, a0 to d0, and adds one product to the accumulator of
-    the lane. sdot has four integers of eight bits in each lane: the inputs x0 to x3, the same in all lanes,
-    and four weights of a unit. It multiplies them in pairs and adds all four products to the accumulator of
-    the lane, which has 32 bits.""",
+    the lane. sdot has four 8-bit integers in each lane: the inputs x0 to x3, the same in all lanes, and four
+    weights of a unit. It multiplies them in pairs and adds all four products to the 32-bit accumulator of
+    the lane.""",
     draw,
 )  # fmt: skip

@@ -5,9 +5,11 @@ import { test } from "node:test";
 import { Damage } from "../src/core/check.js";
 import { decode } from "../src/core/decode.js";
 import { checkQuantize } from "../src/views/quantize/check.js";
-import { condensed } from "../src/views/quantize/charts.js";
+import { condensed, scalesText, triedCaption } from "../src/views/quantize/charts.js";
+import { otherwiseText } from "../src/views/quantize/columns.js";
 import { CALIBRATE, COMPARE, PHASES, REALIZE } from "../src/views/quantize/marks.js";
 import { createModel, decibels, integerRange, outcome, short } from "../src/views/quantize/model.js";
+import { results } from "../src/views/quantize/strip.js";
 
 const NAMES = ["layers", "network", "tree"];
 const raw = (name) =>
@@ -116,4 +118,33 @@ test("of many scales the largest of each run is drawn", () => {
   const many = condensed(Array.from({ length: 200 }, (_, i) => i));
   assert.ok(many.length <= 64);
   assert.equal(many.at(-1), 199);
+});
+
+test("the strip counts the calls that the first step counts", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    assert.ok(m.steps[0].say[0].startsWith(`**${results(m)[0]}**`), name);
+  }
+  const recorded = load("layers");
+  recorded.totals.calibrated = 0;
+  assert.equal(results(createModel(recorded))[2], "");
+});
+
+test("scales, curves and opposite decisions in words", () => {
+  assert.equal(scalesText([0.5, 0.25], "one per channel, "), "2 scales, one per channel, from 0.25 to 0.5");
+  assert.equal(scalesText([0.5, 0.5]), "2 scales, all 0.5");
+  const site = model("network").sites[0];
+  assert.equal(triedCaption(site), "KL divergence (nats) by threshold; ● chosen");
+  assert.equal(
+    triedCaption({ ...site, method: "least squares", per: "channel" }),
+    "squared error by threshold, summed over all channels",
+  );
+  assert.equal(
+    otherwiseText({ fate: 1, otherwise: null }),
+    "If this line were left in float, the result would be exact.",
+  );
+  assert.equal(
+    otherwiseText({ fate: 2, otherwise: 29.6 }),
+    "If this line were quantized too, the result would have 29.6 dB.",
+  );
 });

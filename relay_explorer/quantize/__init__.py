@@ -1,4 +1,6 @@
-"""Quantization as the paper means it: annotate, calibrate, realize, with schemes that users write.
+"""Quantize programs in three phases (annotate, calibrate, realize), by schemes that users can write.
+
+The phases are those of the Relay paper (section 4).
 
 from relay_explorer import relay
 

@@ -13,6 +13,7 @@ from ..ir.expr import Call, Constant, Expr, Function, const
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
+from ..ir.show import counted
 from ..ir.types import TensorType
 from ..ir.walk import post_order
 from ..ops.simulated_quantize import simulated_quantize
@@ -113,9 +114,9 @@ class Annotating:
             return answer
         if not isinstance(answer, Annotation):
             raise RelayError(
-                f"the scheme {self.scheme.name} answered {answer!r:.80} about `{call.op.name}`",
+                f"`annotate` of the scheme {self.scheme.name} returned {answer!r:.80} for `{call.op.name}`",
                 call.span,
-                help=["`annotate` returns an Annotation, Keep(why) or None"],
+                help=["return an Annotation, Keep(why) or None"],
             )
         return self.annotated(candidate, answer)
 
@@ -124,10 +125,11 @@ class Annotating:
         call, operands = candidate.call, candidate.operands
         if len(answer.operands) != len(operands):
             raise RelayError(
-                f"the scheme {self.scheme.name} gave {len(answer.operands)} quantizers for the "
-                f"{len(operands)} operands of `{candidate.op.name}`",
+                f"`annotate` of the scheme {self.scheme.name} returned "
+                f"{counted(len(answer.operands), 'quantizer')} for {counted(len(operands), 'operand')} of "
+                f"`{candidate.op.name}`",
                 call.span,
-                help=["give one for each operand, and None for an operand that is used as it is"],
+                help=["return one per operand, None to leave an operand unchanged"],
             )
         new = [
             operand.expr if how is None else self.attach(operand, how, candidate, place, answer.why)
@@ -150,7 +152,9 @@ class Annotating:
         if how is None:
             return value
         candidate = Candidate(value.source, [], 0, self)
-        expr = self.attach(operand, how, candidate, None, "its value is used more than once")
+        expr = self.attach(
+            operand, how, candidate, None, "several calls read it, so it is quantized once for all of them"
+        )
         return Annotated(expr, how.role, value.source)
 
     def attached(self, expr: Expr, how: Quantizer, why: str) -> Call:
@@ -212,7 +216,7 @@ def _check(how: Quantizer, operand: Operand, candidate: Candidate) -> None:
         raise RelayError(
             f"a value of type {type_} cannot be quantized for `{name}`",
             candidate.call.span,
-            help=["let `annotate` return Keep(why) for calls of other than floating-point tensors"],
+            help=["let `annotate` return Keep(why) for calls whose operands are not floating-point tensors"],
         )
     rank = len(type_.shape)
     if how.axis is not None and not -rank <= how.axis < rank:
@@ -222,7 +226,9 @@ def _check(how: Quantizer, operand: Operand, candidate: Candidate) -> None:
             candidate.call.span,
         )
     if how.group is not None and not rank:
-        raise RelayError(f"a scalar, of `{name}`, has no groups", candidate.call.span)
+        raise RelayError(
+            f"an operand of `{name}` is a scalar, which cannot be split into groups", candidate.call.span
+        )
     if how.role is Role.WEIGHT and not isinstance(operand.original, Constant):
         raise RelayError(
             f"an operand of `{name}` has the role of a weight, but it is not a constant",

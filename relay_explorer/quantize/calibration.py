@@ -86,7 +86,11 @@ def observed(
     for site in sites:
         if isinstance(site.expr, Constant):
             values = site.expr.data.numpy()
-            check_finite(values, f"{site}, a constant")
+            check_finite(
+                values,
+                f"{site}, a constant",
+                "this weight contains NaN or infinity; check the weight file",
+            )
             statistics[site.index] = replace(of_values([values], site.quantizer), values=values)
         else:
             activations.append(site)

@@ -1,11 +1,12 @@
-"""Calibrators: from the values that were seen to a range, and from the range to scale and zero point.
+"""Choose a range from the observed values, and compute scale and zero point from it.
 
-Each is a frozen dataclass whose instances are called with statistics and a quantizer. A function of the same
-two arguments, which returns `Parameters`, is a calibrator as well:
+Each calibrator is a frozen dataclass whose instances are called with statistics and a quantizer. A function
+of the same two arguments, which returns `Parameters`, is a calibrator as well:
 
     def median(statistics, quantizer):
         bound = statistics.quantile(0.5)
-        return parameters(quantizer, -bound, bound, "median", f"half of the values are below {bound:.3g}")
+        why = f"half of the magnitudes are at most {bound:.3g}"
+        return parameters(quantizer, -bound, bound, "median", why)
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class GlobalScale:
     needs_data = False
 
     def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
-        why = f"every site is clipped at the same {self.threshold:g}"
+        why = f"all activations share the threshold {self.threshold:g}"
         return parameters(quantizer, -self.threshold, self.threshold, "global scale", why)
 
 
@@ -41,7 +42,9 @@ class MinMax:
 
     def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
         low, high = statistics.low, statistics.high
-        why = f"nothing is clipped: {_channels(low)}from {float(low.min()):.4g} to {float(high.max()):.4g}"
+        why = "it covers every observed value, to within half a step"
+        if low.ndim:
+            why = f"{_each(low, quantizer)} covers all its values"
         return parameters(quantizer, low, high, "min and max", why)
 
 
@@ -53,13 +56,18 @@ class MaxAbs:
 
     def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
         bound = _magnitude(statistics)
-        why = f"the greatest magnitude {_channels(bound)}is {float(bound.max()):.4g}"
+        why = f"the greatest magnitude is {float(bound.max()):.4g}"
+        if bound.ndim:
+            why = f"{_each(bound, quantizer)} covers its greatest magnitude, at most {float(bound.max()):.4g}"
         return parameters(quantizer, -bound, bound, "max", why)
 
 
 @dataclass(frozen=True)
 class PowerOfTwo:
-    """Round the greatest magnitude up to a power of two, so that rescaling is a shift."""
+    """Round the greatest magnitude up to a power of two.
+
+    In a scheme whose `steps` and other thresholds are powers of two as well, requantization is then a shift.
+    """
 
     needs_data = True
 
@@ -67,13 +75,20 @@ class PowerOfTwo:
         bound = _magnitude(statistics)
         rounded = np.asarray([2.0 ** math.ceil(math.log2(b)) if b > 0 else 1.0 for b in bound.reshape(-1)])
         rounded = rounded.reshape(bound.shape)
-        why = f"{float(bound.max()):.4g} is rounded up to {float(rounded.max()):g}, a power of two"
+        largest, threshold = float(bound.max()), float(rounded.max())
+        why = (
+            f"{largest:.4g} is rounded up to {threshold:g}, a power of two, so that requantization is a shift"
+        )
+        if largest == threshold:
+            why = f"the greatest magnitude, {largest:g}, is a power of two already"
+        elif largest == 0:
+            why = "all values are 0"
         return parameters(quantizer, -rounded, rounded, "power of two", why)
 
 
 @dataclass(frozen=True)
 class Percentile:
-    """Clip the few greatest magnitudes: `fraction` of all values are at most the threshold."""
+    """Clip the few greatest magnitudes: `fraction` of all magnitudes are at most the threshold."""
 
     fraction: float = 0.99999
 
@@ -85,8 +100,8 @@ class Percentile:
 
     def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
         bound = statistics.quantile(self.fraction)
-        largest = statistics.largest
-        why = f"{self.fraction:.5%} of the magnitudes are at most {bound:.4g}; the greatest is {largest:.4g}"
+        part, largest = f"{100 * self.fraction:g}%", statistics.largest
+        why = f"{part} of the magnitudes are at most {bound:.4g}; the greatest is {largest:.4g}"
         low, high = np.maximum(statistics.low, -bound), np.minimum(statistics.high, bound)
         if quantizer.symmetric:
             low, high = np.full_like(low, -bound), np.full_like(high, bound)
@@ -103,14 +118,17 @@ class KLDivergence:
         levels = 2 * quantizer.highest + 1
         if quantizer.axis is not None or quantizer.group is not None or levels > len(statistics.counts):
             raise RelayError(
-                f"KL divergence needs one histogram for the tensor, finer than its levels; not {quantizer}",
+                "KL divergence works only per tensor and with fewer levels than histogram bins; this "
+                f"quantizer is {quantizer}",
                 help=["use MaxAbs or MinMax for scales per channel, and for more than 8 bits"],
             )
         thresholds, losses = divergences(statistics.counts, statistics.edges, levels)
         best = int(np.argmin(losses))
         bound = float(thresholds[best])
-        loss, largest = float(losses[best]), statistics.largest
-        why = f"clipping at {bound:.4g} loses {loss:.3g} nats; the greatest magnitude is {largest:.4g}"
+        why = (
+            f"the distribution changes least (KL divergence {float(losses[best]):.3g}) when values are "
+            f"clipped at {bound:.3g}"
+        )
         low, high = max(float(statistics.low), -bound), min(float(statistics.high), bound)
         if quantizer.symmetric:
             low, high = -bound, bound
@@ -146,7 +164,10 @@ class LeastSquares:
             least = np.minimum(least, loss)
             losses.append(float(loss.sum()))
         mean = float(least.sum()) / max(statistics.count, 1)
-        why = f"the mean square error is least, {mean:.3g}, when clipping at {float(chosen.max()):.4g}"
+        threshold = f"at {float(chosen.max()):.4g}"
+        if chosen.ndim:
+            threshold = f"each {'channel' if quantizer.group is None else 'group'}, at most {threshold},"
+        why = f"clipping {threshold} gives the smallest mean squared error, {mean:.3g}"
         curve = (fractions * float(bound.max()), np.asarray(losses))
         return parameters(quantizer, -chosen, chosen, "least squares", why, curve)
 
@@ -157,7 +178,8 @@ def _samples(statistics: Statistics, quantizer: Quantizer) -> tuple[Array, Array
         return statistics.values, np.ones((), "float64")
     if quantizer.axis is not None or quantizer.group is not None:
         raise RelayError(
-            f"least squares needs the values themselves to find scales {quantizer}, but keeps only constants",
+            "least squares per channel needs every value, but calibration keeps only histograms of "
+            f"activations ({quantizer})",
             help=["use MaxAbs or MinMax for activations with a scale per channel"],
         )
     edges = statistics.edges
@@ -177,5 +199,6 @@ def _magnitude(statistics: Statistics) -> Array:
     return np.maximum(np.abs(statistics.low), np.abs(statistics.high))
 
 
-def _channels(values: Array) -> str:
-    return f"of {values.size:,} ranges " if values.ndim else ""
+def _each(values: Array, quantizer: Quantizer) -> str:
+    """Write how many channels or groups have a value of their own: `each of 16 channels`."""
+    return f"each of {values.size:,} {'channels' if quantizer.group is None else 'groups'}"

@@ -67,7 +67,7 @@ class QConfig:
             value = getattr(self, name)
             if value not in choices:
                 raise RelayError(
-                    f"qconfig: {name} is {value!r:.40}, but it is one of {', '.join(map(repr, choices))}"
+                    f"qconfig: {name} must be one of {', '.join(map(repr, choices))}, not {value!r:.40}"
                 )
         for name in ("skip_conv_layers", "debug_enabled_ops"):
             value = getattr(self, name)

@@ -31,7 +31,7 @@ def partition_conversions(
     """
     if len(mod.functions) != 1:
         raise RelayError(
-            f"a module of {len(mod.functions)} functions cannot be split into conversions and core",
+            f"`partition_conversions` needs a module with one function, not {len(mod.functions)}",
             help=["use partition_conversions='disabled'"],
         )
     mod = infer_types(mod)

@@ -1,7 +1,7 @@
-"""How far a quantized program is from the float one, value by value.
+"""Measure how far the calibrated program, which simulates the quantization, is from the float one.
 
 The ratio of signal to quantization noise (SQNR) of a value is 10 · log₁₀(Σ x² / Σ (x − y)²) decibels, where x
-are its elements in the float program, and y those in the quantized one. Each bit of precision is worth about
+are its elements in the float program, and y those in the calibrated one. Each bit of precision is worth about
 6 decibels.
 """
 
@@ -27,7 +27,7 @@ from .scheme import Site
 
 @dataclass(frozen=True)
 class LineError:
-    """The error of one call of the float program, over all times that it was evaluated.
+    """The error of one call of the float program, over all its evaluations.
 
     `sqnr` is in decibels: infinity where both programs agree, minus infinity where the float values are all 0
     and the others are not. `largest` is the greatest absolute difference. `count` is the number of elements.
@@ -42,9 +42,9 @@ class LineError:
 
 @dataclass(frozen=True)
 class SiteError:
-    """The error of one site, in decibels. `sqnr` compares what the quantized program reads there with the
-    float program's value; `own` leaves out the errors of earlier sites: it quantizes the float program's
-    value.
+    """The error of one site, in decibels. `sqnr` compares the calibrated program's value there, after it is
+    quantized, with the float program's value. `own` is the error of this site alone: that of quantizing the
+    float program's value.
 
     `clipped` is the fraction of the values that lie beyond the range.
     """
@@ -82,7 +82,8 @@ def line_errors(quantization: Quantization, dataset: Dataset) -> tuple[LineError
     """Run the float and the calibrated program on a dataset, and compare the value of each operator call
     whose result is a floating-point tensor. The errors are in the order of the float program's text.
 
-    Where the two take different branches, evaluations are compared as far as they correspond.
+    A call may be evaluated more than once. The n-th evaluations in both programs are paired, and skipped
+    where their shapes differ; after different branches they need not correspond.
     """
     sums: dict[Expr, _Sums] = {}
     calls = origins(quantization.calibrated, quantization.float_program)
@@ -107,8 +108,9 @@ def line_errors(quantization: Quantization, dataset: Dataset) -> tuple[LineError
 
 
 def site_errors(quantization: Quantization, dataset: Dataset) -> tuple[SiteError, ...]:
-    """Compare the value at each calibrated site in the float program with what the quantized program reads
-    there, on a dataset. The errors are in the order of the sites.
+    """Compare the value at each calibrated site in the float program with the quantized value there in the
+    calibrated program, on a dataset. The errors are in the order of the sites; evaluations are paired as by
+    `line_errors`.
     """
     from ..ops.simulated_quantize import observing
 

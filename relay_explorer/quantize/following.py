@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from ..ir.declaration import Trait
 from ..ir.expr import Expr
+from ..ir.op import Op
 from ..ir.types import TensorType
 from .integers import (
     channels_match,
@@ -37,16 +38,15 @@ def layer(candidate: Candidate, data: Quantizer, weight: Quantizer) -> Annotatio
         return Keep("its operands are not float32")
     first, second = candidate.operands
     if not second.is_constant:
-        why = "both operands of a product are computed by the program"
+        why = "neither operand is a weight, so both are quantized as activations"
         return Annotation([as_input(first.role, data), as_input(second.role, data)], why=why)
     if weight.axis is not None:
         per_channel = is_layer(candidate.op) and channels_match(candidate.call)
         weight = replace(weight, axis=output_axis_of_weight(candidate.call) if per_channel else None)
     if not data.symmetric and qnn_form(candidate.op) is None:  # no operator takes a zero point
         data = replace(data, symmetric=True)
-    return Annotation(
-        [as_input(first.role, data), weight], why=f"`{candidate.op.name}` is a product with a weight"
-    )
+    why = "layers do most of the arithmetic, so the scheme quantizes them"
+    return Annotation([as_input(first.role, data), weight], why=why)
 
 
 def left_alone(candidate: Candidate, layers: Sequence[int]) -> Keep | None:
@@ -58,7 +58,7 @@ def left_alone(candidate: Candidate, layers: Sequence[int]) -> Keep | None:
     number = candidate.layer
     if number is None or not {number, number - candidate.layers} & set(layers):
         return None
-    return Keep(f"layer {number} of {candidate.layers} is left in float")
+    return Keep(f"the scheme skips layer {number} (of {candidate.layers}, counted from 0)")
 
 
 def is_float(expr: Expr) -> bool:
@@ -89,7 +89,8 @@ def _same(candidate: Candidate, data: Quantizer) -> Annotation | None:
     if candidate.roles[0] is None:
         return None
     none = [None] * len(candidate.operands)
-    return Annotation(none, candidate.roles[0], "it works on integers as on real numbers")
+    why = "it gives the right result on integers, too, so no conversion is needed"
+    return Annotation(none, candidate.roles[0], why)
 
 
 def _narrow(candidate: Candidate, data: Quantizer) -> Annotation | None:
@@ -97,7 +98,8 @@ def _narrow(candidate: Candidate, data: Quantizer) -> Annotation | None:
     if candidate.roles[0] is None:
         return None
     rest = [None] * (len(candidate.operands) - 1)
-    return Annotation([as_input(candidate.roles[0], data), *rest], Role.INPUT, "it moves narrow integers")
+    why = f"it only moves or compares elements, so they are converted to {data.bits} bits first"
+    return Annotation([as_input(candidate.roles[0], data), *rest], Role.INPUT, why)
 
 
 def _average(candidate: Candidate, data: Quantizer) -> Annotation:
@@ -128,15 +130,26 @@ def _scaled(candidate: Candidate, data: Quantizer) -> Annotation | None:
     first, second = candidate.operands
     if first.role is None or positive_number(second.original) is None:
         return None
-    return Annotation([None, None], first.role, "a factor of all elements becomes one of the scale")
+    return Annotation(
+        [None, None], first.role, "multiplying all elements by a constant only changes the scale"
+    )
 
 
 def _concatenate(candidate: Candidate, data: Quantizer) -> Annotation | None:
     if None in candidate.roles:
         return None
     return Annotation(
-        [as_input(role, data) for role in candidate.roles], Role.INPUT, "all its parts are quantized"
+        [as_input(role, data) for role in candidate.roles], Role.INPUT, "all its inputs are quantized"
     )
+
+
+def keeps_scale(op: Op) -> bool:
+    """Whether an operator's integer result has the scale of its first operand, because the operator only
+    moves, compares, or averages elements.
+    """
+    if any(map(op.has, (Trait.RESHAPE, Trait.TRANSPOSE, Trait.COPY, Trait.NON_COMPUTATIONAL))):
+        return True
+    return FOLLOWING.get(op.name) in (_same, _narrow, _average)
 
 
 Rule = Callable[[Candidate, Quantizer], Annotation | None]

@@ -211,8 +211,8 @@ def arguments(main: Function, batch: Inputs) -> list[Anything]:
         values = list(batch)
     else:
         raise RelayError(
-            "an input of the dataset is a mapping from parameters' names to arrays, "
-            f"not of type {type(batch).__name__}"
+            "each input of the dataset must be a mapping from parameter names to arrays, or a list of "
+            f"arguments, not {type(batch).__name__}"
         )
     return [_converted(value, param.checked_type) for value, param in zip(values, main.params)] + values[
         len(main.params) :

@@ -1,4 +1,4 @@
-"""Quantize a program: annotate, calibrate, realize; and keep what each phase did."""
+"""Quantize a program in three phases, annotate, calibrate and realize, and record what each phase did."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .schemes.tvm_symmetric import TvmSymmetric
 
 @dataclass(frozen=True, eq=False)
 class Quantization:
-    """A program through the phases of its quantization, as typed modules, and what was decided at each site.
+    """The program after each phase of quantization, as typed modules, and the decisions at each site.
 
     `original` is the program as it was given, `float_program` the one that was quantized: with its parameters
     bound and constants folded. `annotated` computes the same, with sites marked; `calibrated` simulates the
     quantization in floating point; `realized` computes with integers. `sites` are in the order of annotation,
     `kept` are the calls of operators that stayed in float, each with the reason, and `requantizations` the
-    places where integers changed their scale, or needed not to.
+    places where integers reached a site, whether or not their scale had to change.
     """
 
     scheme: Scheme
@@ -96,8 +96,9 @@ def trace(
 
     `scheme` defaults to TVM's, with the settings of the innermost `qconfig`. `params` are constants for
     parameters of `@main`, by name. `dataset` has the inputs of `@main` for each calibration run: mappings
-    from names to arrays, or sequences of arguments; without `observe`, the program runs on it only if the
-    scheme needs that. With `realized=False` the last phase is left out, and the program stays simulated.
+    from names to arrays, or sequences of arguments; with `observe=False`, the program runs on it only if a
+    calibrator needs data. With `realized=False` the last phase is left out, and `realized` is then the
+    simulated program.
     """
     scheme = scheme or TvmSymmetric()
     if not isinstance(scheme, Scheme):
@@ -205,7 +206,7 @@ def _folded(mod: IRModule) -> IRModule:
 def _without_range(sites: Sequence[Site]) -> list[Kept]:
     """Return the calls that stay in float because calibration never reached them."""
     return [
-        Kept(site.call, site.function, "no run of the calibration reached it, so its range is unknown")
+        Kept(site.call, site.function, "calibration never computed it, so it has no range")
         for site in sites
         if site.parameters is None
     ]
@@ -219,8 +220,7 @@ def quantize(
 ) -> IRModule:
     """Quantize a program: the interface of `tvm.relay.quantize.quantize`, for any scheme.
 
-    Without `scheme`, TVM's is used, with the settings of the innermost `qconfig`. `trace` also returns what
-    each phase did.
+    `params`, `dataset` and `scheme` are those of `trace`, which also returns what each phase did.
     """
     scheme = scheme or TvmSymmetric()
     simulated = isinstance(scheme, TvmSymmetric) and scheme.config.do_simulation

@@ -1,5 +1,5 @@
-"""How a value is stored as integers: the quantizer that a scheme chooses, and the numbers that calibration
-finds for it.
+"""How a value is stored as integers: the quantizer that a scheme chooses, and the quantization parameters
+(scale and zero point) that calibration finds for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_BITS = 32
 
 
 class Role(IntEnum):
-    """The roles of quantized values, with the numbers that TVM gave them."""
+    """The roles of quantized values, with TVM's values."""
 
     IDENTITY = 0  # stays as it is
     INPUT = 1  # an operand of integer operators, computed by the program
@@ -33,10 +33,10 @@ class Role(IntEnum):
 class Quantizer:
     """A rule for storing real numbers as integers of `bits` bits: real = scale · (integer − zero point).
 
-    `symmetric`: the zero point is 0, and the least integer is minus the greatest. Otherwise calibration also
-    finds a zero point, so that the integers cover a range that need not be centred on 0. `axis` gives each
-    index of that axis a scale of its own (per channel), and `group` each run of so many elements of the last
-    axis, separately for each index of the other axes; without either there is one scale for the whole tensor.
+    With `symmetric`, the zero point is 0, and if the integers are signed, the least is minus the greatest.
+    Otherwise calibration also finds a zero point, so that the integers cover a range that need not be centred
+    on 0. With `axis`, each index of that axis has its own scale (per channel). With `group`, so does each run
+    of `group` elements along the last axis. Without either there is one scale for the whole tensor.
     `steps` is the number of steps from 0 to a symmetric threshold: the greatest integer unless it is given.
     `calibrator` finds the scale and the zero point (`calibrators`); a scheme may also override `calibrate`.
     `dtype` is the element type in memory: the narrowest that holds the bits, unless it is given.
@@ -100,13 +100,13 @@ def storage(bits: int, signed: bool) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """What calibration found for a site: real = scale · (integer − zero point).
+    """The quantization parameters that calibration found for a site: real = scale · (integer − zero point).
 
     `scale` (float32) and `zero_point` (int32) are arrays of one shape: () for the whole tensor, (channels,)
     along an axis, or that of the tensor with its last axis replaced by the number of groups. `low` and `high`
     are the real numbers, of the same shape, beyond which values are clipped. `method` names the calibrator,
-    and `reason` says why it chose the range. `curve` holds the alternatives that it weighed: thresholds, and
-    the loss at each, which it minimized; None where it computed the range directly.
+    and `reason` says why it chose the range. `curve` has the candidate thresholds and their losses if the
+    calibrator minimized a loss, else None.
     """
 
     scale: Array
@@ -133,8 +133,8 @@ def parameters(
     """Compute scale and zero point so that the integers of `quantizer` cover the range from `low` to `high`.
 
     The range is extended to include 0, which must be exact because padding and sparse values are 0. A
-    symmetric quantizer covers the greater magnitude on both sides. A range of length 0 gets the scale 1.
-    Raise a RelayError for bounds that are NaN or infinite.
+    symmetric quantizer covers the greater magnitude on both sides (if unsigned, only the positive side). A
+    range of length 0 gets the scale 1. Raise a RelayError for bounds that are NaN or infinite.
     """
     low, high = np.minimum(np.asarray(low, "float64"), 0), np.maximum(np.asarray(high, "float64"), 0)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):

@@ -69,7 +69,7 @@ class Realizing:
         site = self.sites.get(call.attrs["site"])
         if site is None:
             raise RelayError(
-                "a simulated quantization has no site, so its scheme is not known",
+                "this `simulated_quantize` is not in `sites`, so its quantizer is unknown",
                 call.span,
                 help=["realize the module that was annotated and calibrated, with its sites"],
             )
@@ -89,9 +89,10 @@ class Realizing:
         """Check a scheme's answer, and record where it came from."""
         if not isinstance(result, (Quantized, Expr)):
             raise RelayError(
-                f"the scheme {self.scheme.name} realized `{getattr(call.op, 'name', '?')}` as {result!r:.60}",
+                f"`realize` of the scheme {self.scheme.name} returned {result!r:.60} for "
+                f"`{getattr(call.op, 'name', '?')}`",
                 call.span,
-                help=["`realize` returns a Quantized value, an expression, or None"],
+                help=["return a Quantized value, an expression, or None"],
             )
         expr = result.expr if isinstance(result, Quantized) else result
         mark(expr, call)

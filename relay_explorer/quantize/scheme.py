@@ -1,13 +1,13 @@
-"""What a quantization scheme is: three decisions, each a method.
+"""The interface of a quantization scheme: three decisions, each a method.
 
 * `annotate` looks at a call of the float program and says which of its operands and results are quantized,
   and how: a `Quantizer` for each.
-* `calibrate` turns what was seen at a site into scale and zero point. By default the site's quantizer has a
-  calibrator that does.
+* `calibrate` computes the scale and zero point of a *site*, a place where a value is quantized, from the
+  site's statistics. By default it calls the quantizer's calibrator.
 * `realize` replaces a call by integer arithmetic, given operands that are integers.
 
-`quantize`, `requantize` and `dequantize` say how a value enters integers, changes its scale, and leaves them.
-The defaults use the dialect `qnn`. A scheme is a frozen dataclass; its options are its fields.
+`quantize`, `requantize` and `dequantize` build the conversions: from float to integers, between scales, and
+back to float. The defaults use the dialect `qnn`. A scheme is a frozen dataclass; its options are its fields.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 class Operand(NamedTuple):
-    """An operand of a call that a scheme looks at: `expr` as annotated so far, `original` in the float
-    program, which is typed, and `role`, the role of the value that an earlier call gave it, None for a float.
+    """An operand of a candidate call. `expr` is the annotated expression, and `original` the typed one in the
+    float program. `role` is the role of the value if an earlier call quantized it, else None.
     """
 
     expr: Expr
@@ -51,9 +51,9 @@ class Operand(NamedTuple):
 
 
 class Candidate:
-    """A call of an operator in the float program, for which a scheme decides.
+    """A call of an operator in the float program that a scheme may quantize.
 
-    `call` is typed. `ordinal` is its number among the calls of the same operator in the program, from 0.
+    `call` is typed. `ordinal` is its index among the calls of the same operator in the program.
     """
 
     def __init__(self, call: Call, operands: Sequence[Operand], ordinal: int, annotating: Annotating) -> None:
@@ -74,8 +74,8 @@ class Candidate:
 
     @property
     def layer(self) -> int | None:
-        """The number of this call among the products of the program (layers, matrix products), from 0; None
-        for a call of another operator.
+        """The index of this call among the products of the program (layers, matrix products); None for a call
+        of another operator.
         """
         return self._annotating.layers.get(self.call)
 
@@ -95,9 +95,9 @@ class Candidate:
 
 
 class Annotation(NamedTuple):
-    """The decision to quantize a call: a quantizer for each operand (the fields of a tuple one by one), or
-    None where the operand is used as it is; and the role of the result, or a quantizer for it, or None for a
-    float.
+    """The decision to quantize a call. `operands` has a quantizer for each operand (a tuple counts as its
+    fields), or None to use it unchanged. `result` is the role of the result, a quantizer for it, or None if
+    it is a float.
     """
 
     operands: Sequence[Quantizer | None]
@@ -112,7 +112,7 @@ class Keep(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A call of the float program that reads or makes a quantized value: as an operand, or as its result
+    """A call of the float program that reads or computes a quantized value: as an operand, or as its result
     where `operand` is None.
     """
 
@@ -152,12 +152,12 @@ class Site:
     def __str__(self) -> str:
         name = getattr(self.call.op, "name", "a call")
         part = "the result" if self.operand is None else f"operand {self.operand}"
-        return f"site {self.index}: {part} of `{name}` in @{self.function}"
+        return f"{part} of `{name}` in @{self.function}"
 
 
 class Peers(NamedTuple):
-    """The sites of one call, by operand (None: its result): what was seen at them, and the parameters of
-    those that were calibrated before: operands in order, then the result.
+    """Statistics and parameters of all sites of one call, by operand index (None for the result). Operands
+    are calibrated in order, then the result; `parameters` has only those already calibrated.
     """
 
     call: Call
@@ -166,7 +166,7 @@ class Peers(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """What calibration saw at a site, and at the sites of the calls that use it."""
+    """The statistics of a site, and of all sites of the calls that use it."""
 
     statistics: Statistics
     peers: Sequence[Peers]
@@ -186,7 +186,8 @@ class Scheme:
 
     def annotate(self, candidate: Candidate) -> Annotation | Keep | Temporary | Expr | None:
         """Decide how a call is quantized. None means that the scheme has no rule for it, so it stays in
-        float. An expression or a temporary value replaces the call.
+        float. An expression replaces the call; so does a `forward.Temporary`, a value that only this phase
+        knows and that its `realize` turns into an expression.
         """
         raise NotImplementedError(f"the scheme {self.name} has no `annotate`")
 
@@ -206,7 +207,7 @@ class Scheme:
         return calibrator(observed.statistics, site.quantizer)
 
     def needs_data(self, quantizer: Quantizer) -> bool:
-        """Whether a quantizer of activations can only be calibrated with data."""
+        """Return whether a quantizer of activations can only be calibrated with data."""
         return bool(getattr(quantizer.calibrator, "needs_data", True))
 
     def quantize(self, data: Expr, site: Site) -> Quantized:
@@ -223,6 +224,6 @@ class Scheme:
 
     def realize(self, call: Call, operands: Sequence[Quantized | Expr]) -> Quantized | Expr | None:
         """Replace a call of the annotated program, which is typed, by integer arithmetic. At least one of the
-        operands (the fields of a tuple one by one) is Quantized. None leaves the call in float.
+        operands (a tuple counts as its fields) is Quantized. None leaves the call in float.
         """
         return integers.realized(self, call, operands)

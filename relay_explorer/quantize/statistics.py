@@ -1,4 +1,4 @@
-"""What calibration sees of a value: how many numbers, their range and their histogram."""
+"""The statistics of a value that calibration collects: the number of elements, their range and histogram."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Statistics:
         place = min(int(self.count * fraction), self.count - 1) - (self.count - self.magnitudes.size)
         if place < 0:
             raise RelayError(
-                f"of {self.count:,} values only the {self.magnitudes.size:,} greatest were kept, too few for "
-                f"the fraction {fraction:g}",
+                f"calibration keeps only the {self.magnitudes.size:,} greatest of {self.count:,} magnitudes, "
+                f"too few for the quantile {fraction:g}",
                 help=["calibrate with fewer inputs"],
             )
         return float(self.magnitudes[place])
@@ -92,12 +92,15 @@ def of_values(arrays: Sequence[Array], quantizer: Quantizer) -> Statistics:
     return Statistics(len(arrays), count, low, high, *histogram(arrays, largest), magnitudes)
 
 
-def check_finite(x: Array, where: str) -> None:
+def check_finite(x: Array, where: str, help: str = "") -> None:
     """Raise a RelayError where an array contains NaN or infinity."""
     bad = ~np.isfinite(x)
     if bad.any():
         value = float(x[bad].reshape(-1)[0])
         raise RelayError(
             f"{where}: {int(bad.sum()):,} of {x.size:,} values are not finite, the first of them {value}",
-            help=["run the program on this input before quantizing it, and look for the operator that fails"],
+            help=[
+                help
+                or "run the program on this input before quantizing it, and look for the operator that fails"
+            ],
         )

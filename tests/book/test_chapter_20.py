@@ -40,13 +40,13 @@ def test_it_shows_the_quantization_of_the_digits() -> None:
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (9, "%data took values from 0 to 1"),
-        (10, "greatest magnitude of 16 ranges"),
-        (11, "Zero is the integer -128"),
-        (17, "**%data** becomes integers"),
-        (20, "is rescaled"),
+        (9, "**%data** lies between 0 and 1"),
+        (10, "16 scales, one per channel"),
+        (11, "zero point -128"),
+        (17, "**%data** is quantized"),
+        (20, "is requantized"),
         (32, "Most noise is added"),
-        (33, "No other layer costs more"),
+        (33, "it costs most"),
     ],
 )
 def test_steps_say_what_the_text_says_of_them(step: int, words: str) -> None:

@@ -31,18 +31,18 @@ def columns(page: Page) -> list[str]:
 def test_the_first_frame_is_a_range_that_calibration_found(open_view: Opener) -> None:
     page = open_view(view_of("network"))
     assert say(page).startswith(
-        "%3 took values from 0 to 9.41; the integers cover ±8.42 in steps of 0.0658. Meth"
+        "%3 lies between 0 and 9.41; the range becomes ±8.35 (KL divergence). Scale 0.0658"
     )
-    assert "2 of 576 values are outside and will be clipped" in say(page)
+    assert "2 of 576 values will be clipped" in say(page)
     expect(page.locator(".q-phases .shot[aria-current=step]")).to_contain_text("calibrate")
-    assert columns(page) == ["float program", "quantizer", "values seen", "scale"]
+    assert columns(page) == ["float program", "quantizer", "observed values", "scale"]
     now = page.locator(".row.is-now")
     expect(now.locator(".cell.code")).to_contain_text("%3 = annotation.stop_fusion")
     expect(now.locator(".q-small .limit")).to_have_count(2)
     expect(now.locator(".q-small .bar.out")).not_to_have_count(0)
     expect(now.locator(".c-quantizer")).to_contain_text("int8")
     expect(page.locator(".pane:visible .q-large")).to_have_attribute(
-        "aria-label", re.compile("values from 0 to 9.41; range -8.42 to 8.42, 2 of 576 outside")
+        "aria-label", re.compile("values from 0 to 9.41; range -8.35 to 8.35, 2 of 576 outside")
     )
 
 
@@ -50,9 +50,9 @@ def test_the_phases_lead_to_their_steps(open_view: Opener) -> None:
     page = open_view(view_of("layers"))
     page.locator(".q-phases").get_by_role("button", name="realize").click()
     assert columns(page) == ["float program", "quantizer", "integer program"]
-    assert "%x becomes integers" in say(page)
+    assert "%x is quantized" in say(page)
     press(page, "p")
-    assert columns(page)[-1] == "signal to noise"
+    assert columns(page)[-1] == "SQNR"
     assert "Most noise is added at %x" in say(page)
     press(page, "P", "P", "P")
     expect(page.locator(".q-phases .shot[aria-current=step]")).to_contain_text("annotate")
@@ -67,10 +67,10 @@ def test_integer_lines_fill_in_beside_the_float_lines(open_view: Opener) -> None
     expect(lines).to_have_count(2)
     expect(lines.nth(0)).to_have_class(re.compile("later"))
     press(page, "ArrowRight", "ArrowRight", "ArrowRight")
-    assert "%c is rescaled: from steps of 6.18e-05" in say(page)
+    assert "%c is requantized: from per-channel scales (6.18e-05 …) to 0.0101" in say(page)
     expect(lines.nth(0)).to_have_class(re.compile("there"))
     expect(lines.nth(1)).to_have_class(re.compile("now"))
-    expect(lines.nth(1)).to_contain_text("rescale")
+    expect(lines.nth(1)).to_contain_text("requantize")
     expect(lines.nth(1)).to_contain_text("qnn.requantize")
 
 
@@ -78,22 +78,22 @@ def test_what_vanished_is_a_ghost(open_view: Opener) -> None:
     page = open_view(view_of("network"), fragment="#rx-test:step=16")
     ghost = row(page, "%2 = annotation.cast_hint")
     expect(ghost).to_have_class(re.compile("is-ghost"))
-    expect(ghost.locator(".c-becomes")).to_have_text("no line of its own")
+    expect(ghost.locator(".c-becomes")).to_have_text("no counterpart")
 
 
-def test_the_line_that_loses_most_says_why(open_view: Opener) -> None:
+def test_the_line_that_adds_most_noise_says_why(open_view: Opener) -> None:
     page = open_view(view_of("network"))
     press(page, "e")
     assert "Most noise is added at %3 annotation.stop_fusion" in say(page)
     assert "clipped" in say(page)
     expect(page.locator(".row.is-worst .c-error")).to_contain_text("27.0 dB")
     expect(page.locator(".row.is-worst .q-worst")).to_be_visible()
-    expect(page.locator(".pane:visible")).to_contain_text("Against the float program")
+    expect(page.locator(".pane:visible")).to_contain_text("Error (simulated)")
     press(page, "ArrowRight")
-    assert "Why is %0 nn.conv2d left alone?" in say(page)
-    expect(row(page, "%0 = nn.conv2d").locator(".c-error")).to_have_text("if int 29.6 dB")
+    assert "If %0 nn.conv2d were quantized too" in say(page)
+    expect(row(page, "%0 = nn.conv2d").locator(".c-error")).to_have_text("if quantized 29.6 dB")
     press(page, "Escape")
-    assert say(page).startswith("%3 took values")
+    assert say(page).startswith("%3 lies between")
 
 
 def test_what_if_answers_beforehand_and_is_in_the_address(open_view: Opener) -> None:
@@ -102,15 +102,15 @@ def test_what_if_answers_beforehand_and_is_in_the_address(open_view: Opener) -> 
     bits = page.locator(".q-axis", has_text="bits")
     expect(bits.get_by_role("button", pressed=True)).to_have_text(re.compile("846.7 dB"))
     bits.get_by_role("button", name=re.compile("^4")).click()
-    expect(page.locator(".what-if")).to_contain_text("bits: 4: ")
+    expect(page.locator(".what-if")).to_contain_text("bits = 4 → ")
     expect(page.locator(".what-if")).to_contain_text("instead of 46.7 dB")
     expect(row(page, "%x: Tensor").locator(".c-quantizer")).to_contain_text("int4")
     expect(row(page, "let %d").locator(".c-error .q-meter b")).to_have_count(1)
-    assert columns(page)[-1] == "signal to noise"
+    assert columns(page)[-1] == "SQNR"
     address = state_of(page)
     assert "if=0.1.1.0.0" in address
     again = open_view(view_of("layers"), fragment=address)
-    expect(again.locator(".what-if")).to_contain_text("bits: 4: ")
+    expect(again.locator(".what-if")).to_contain_text("bits = 4 → ")
     again.locator(".what-if").get_by_role("button", name="back").click()
     expect(again.locator(".what-if")).to_be_hidden()
     assert "if=" not in state_of(again)
@@ -118,10 +118,10 @@ def test_what_if_answers_beforehand_and_is_in_the_address(open_view: Opener) -> 
 
 def test_what_is_not_possible_says_why(open_view: Opener) -> None:
     page = open_view(view_of("layers"), fragment="#rx-test:pane=whatif&if=2.1.1.0.0")
-    method = page.locator(".q-axis", has_text="method for activations")
+    method = page.locator(".q-axis", has_text="calibration of activations")
     expect(method.get_by_role("button", name="KL divergence")).to_contain_text("not possible")
     method.get_by_role("button", name="KL divergence").click()
-    expect(page.locator(".q-refused")).to_contain_text("KL divergence needs one histogram")
+    expect(page.locator(".q-refused")).to_contain_text("KL divergence works only per tensor")
 
 
 def test_rows_and_keys(open_view: Opener) -> None:
@@ -129,14 +129,14 @@ def test_rows_and_keys(open_view: Opener) -> None:
     press(page, "Home")
     row(page, "let %c").click()
     page.keyboard.press("Enter")
-    assert say(page).startswith("%c took values")
+    assert say(page).startswith("%c lies between")
     page.keyboard.press("Enter")
-    assert "%c is rescaled" in say(page)
+    assert "%c is requantized" in say(page)
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowDown")
     expect(page.locator(".row[aria-selected=true] .cell.code")).to_contain_text("let %d")
     press(page, "r")
-    assert "%c is rescaled" in say(page)
+    assert "%c is requantized" in say(page)
     press(page, "?")
     expect(page.get_by_role("dialog")).to_contain_text("what if: other bits, ranges, scales, methods")
 
@@ -153,11 +153,11 @@ def test_finding(open_view: Opener) -> None:
 
 def test_the_requantizations_are_listed(open_view: Opener) -> None:
     page = open_view(view_of("layers"))
-    page.get_by_role("tab", name="Rescaling").click()
+    page.get_by_role("tab", name="Requantization").click()
     pane = page.locator(".pane:visible")
     expect(pane).to_contain_text("1 inserted, 0 cancelled")
     pane.get_by_role("button").click()
-    assert "%c is rescaled" in say(page)
+    assert "%c is requantized" in say(page)
 
 
 def test_names_in_a_sentence_lead_to_their_rows(open_view: Opener) -> None:
@@ -189,8 +189,9 @@ def test_a_longer_sentence_moves_the_rows_once(open_view: Opener) -> None:
     page = open_view(view_of("layers"), width=390)
     press(page, "Home")
     steps = len(view_of("layers")["steps"])
-    press(page, *["ArrowRight"] * steps)
-    page.wait_for_timeout(100)
+    for _ in range(steps):
+        press(page, "ArrowRight")
+        page.evaluate("new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
     tops = set()
     for _ in range(steps):
         box = page.locator(".quantize-grid").bounding_box()
@@ -250,7 +251,7 @@ def test_in_a_notebook_a_variant_is_asked_for(open_view: Opener) -> None:
     page.evaluate("model.tell('problem', 'There is no such option.')")
     expect(live.locator(".what-if")).to_contain_text("There is no such option.")
     page.evaluate("view => model.tell('view', view)", {**full, "live": 1})
-    expect(live.locator(".what-if")).to_contain_text("bits: 4: ")
+    expect(live.locator(".what-if")).to_contain_text("bits = 4 → ")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

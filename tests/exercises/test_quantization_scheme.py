@@ -82,10 +82,12 @@ WRONG = {
         [("[None if ready else self.data, self.weight]", "[None, self.weight]")], "budget", "both operands"
     ),
     "has one scale for a weight": Mistake(
-        [(WEIGHT, WEIGHT.replace("axis=0, ", "")), ("LeastSquares())\n", "MaxAbs())\n")], "digits", "axis=0"
+        [(WEIGHT, WEIGHT.replace("axis=0, ", "")), ("LeastSquares())\n", "MaxAbs())\n")],
+        "digits_well",
+        "axis=0",
     ),
     "reaches to the maximum": Mistake(
-        [("LeastSquares())\n", "MaxAbs())\n"), (LAST, "if False:")], "digits", "least square error"
+        [("LeastSquares())\n", "MaxAbs())\n"), (LAST, "if False:")], "digits_well", "least square error"
     ),
     "has no calibrator": Mistake(
         [(WEIGHT, "weight = Quantizer(Role.WEIGHT, 3, axis=0)")], "budget", "calibrator"

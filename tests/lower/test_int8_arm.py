@@ -133,7 +133,7 @@ def test_older_processors_add_pairs_of_products(body: Expr, rule: str) -> None:
 
 @pytest.mark.parametrize("target", INSTRUCTIONS)
 def test_sums_of_16_bits_take_one_instruction_for_eight_products(target: str) -> None:
-    """The experiment of the Relay paper on a phone: half as many instructions as for float32."""
+    """The Relay paper's experiments on ARM boards: half as many instructions as for float32."""
     counts: dict[str, Any] = {}
     for dtype, out, name in (("int8", "int16", "smlal"), ("float32", "float32", "fmla")):
         x = relay.var("x", shape=(16, 256), dtype=dtype)

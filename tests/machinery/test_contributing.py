@@ -97,4 +97,4 @@ def test_the_scheme_quantizes_a_network(tmp_path: Path) -> None:
     expected = relay.create_executor(mod=program).evaluate()(data, **values).numpy()
     actual = relay.create_executor(mod=quantization.realized).evaluate()(data).numpy()
     assert 0 < np.abs(expected - actual).max() < 0.1 * np.abs(expected).max()
-    assert [place.why for place in quantization.kept][-1] == "layer 1 of 2 is left in float"
+    assert [place.why for place in quantization.kept][-1] == "the scheme skips layer 1 (of 2, counted from 0)"

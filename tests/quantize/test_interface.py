@@ -108,14 +108,14 @@ def test_sites_say_what_happened() -> None:
     mod, params, data = network(PERCEPTRON)
     quantization = trace(mod, PerChannelAsymmetric(), params, data)
     site = quantization.sites[0]
-    assert str(site) == "site 0: operand 0 of `nn.dense` in @main"
+    assert str(site) == "operand 0 of `nn.dense` in @main"
     assert str(site.quantizer) == "int8, asymmetric, per tensor"
-    assert site.why == "`nn.dense` is a product with a weight"
+    assert site.why == "layers do most of the arithmetic, so the scheme quantizes them"
     assert site.statistics is not None
     assert site.statistics.count == 4 * 4 * 64
     assert site.statistics.counts.sum() == site.statistics.count
     assert site.parameters is not None
-    assert site.parameters.reason.startswith("nothing is clipped: from -")
+    assert site.parameters.reason == "it covers every observed value, to within half a step"
     assert quantization.sites[1].parameters is not None
     assert quantization.sites[1].parameters.scale.shape == (96,)
     assert site == site  # arrays do not compare as one truth value, sites do
@@ -179,8 +179,8 @@ def wrong_scale(value: object, zero: object = 0) -> Parameters:
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
-        (Answering("int8"), "answered 'int8' about `nn.dense`"),
-        (Answering(Annotation([GOOD])), "gave 1 quantizers for the 2 operands"),
+        (Answering("int8"), "returned 'int8' for `nn.dense`"),
+        (Answering(Annotation([GOOD])), "returned 1 quantizer for 2 operands"),
         (
             Answering(Annotation([Quantizer(axis=2), None])),
             r"has scales along axis 2, but the value .* has 2 axes",
@@ -194,7 +194,7 @@ def wrong_scale(value: object, zero: object = 0) -> Parameters:
         (Answering(Annotation([GOOD, None]), calibration=wrong_scale(0)), "returned the scale 0"),
         (Answering(Annotation([GOOD, None]), calibration=wrong_scale(np.nan)), "returned the scale nan"),
         (Answering(Annotation([GOOD, None]), calibration=wrong_scale([1, 1], [0, 0])), r"the shape \(2,\)"),
-        (Answering(Annotation([GOOD, WEIGHT]), realization=7), "realized `nn.dense` as 7"),
+        (Answering(Annotation([GOOD, WEIGHT]), realization=7), "returned 7 for `nn.dense`"),
     ],
 )
 def test_answers_that_make_no_sense_are_refused(scheme: Scheme, message: str) -> None:
@@ -226,7 +226,7 @@ def test_what_is_no_scheme_is_refused() -> None:
         (None, "but the dataset is missing"),
         ([], "but the dataset has no inputs"),
         ([{"y": np.zeros((4, 64), "float32")}], "no values for the parameter `%x`"),
-        ([3], "not of type int"),
+        ([3], "not int"),
         ([{"x": np.zeros((4, 63), "float32")}], "calibration failed on input 0"),
         (
             [{"x": np.full((4, 64), np.nan, "float32")}],

@@ -64,6 +64,7 @@ def test_what_it_does_not_take(thing: object) -> None:
     assert str(caught.value).startswith(
         "explore takes a module, a function or another expression, "
         "an inference (relay_explorer.typing.record), an evaluation (relay_explorer.execute.record), "
+        "a quantization (relay_explorer.quantize.trace), "
         "a program's text, the path of a file with a program or a model, a list of modules to compare, "
         "or a model of ONNX, PyTorch or Keras; this is a"
     )

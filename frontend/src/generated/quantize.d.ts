@@ -35,9 +35,10 @@ export interface Item {
 }
 
 /**
- * What became of a row of the program. `error` is the signal-to-noise ratio of its value in the quantized
- * program, in decibels; `otherwise` that of the program's result if the scheme had decided about this layer the
- * other way: left it in float, or not. None: not measured, or exact. `say` explains the error.
+ * What became of a row of the program. `error` is the signal-to-quantization-noise ratio (SQNR) of its value in
+ * the simulated quantized program, in decibels; `otherwise` that of the program's result if the scheme had
+ * decided about this layer the other way: left it in float, or not. None: not measured, or exact. `say` explains
+ * the error.
  */
 export interface RowState {
   fate: number;
@@ -114,13 +115,14 @@ export interface Variant {
 }
 
 /**
- * Totals: calls in integers and in floating point, requantizations that were inserted and that cancelled, the
- * bytes of the constants before and after, the inputs of the calibration and of the comparison, and the ratio of
- * the result in decibels (None: exact).
+ * Totals: calls in integers, in floating point, and in floating point with integer weights, requantizations that
+ * were inserted and that cancelled, the bytes of the constants before and after, the inputs of the calibration
+ * (0: not known) and of the comparison, and the SQNR of the result in decibels (None: exact).
  */
 export interface QuantizeTotals {
   integer: number;
   left: number;
+  weights: number;
   requantized: number;
   cancelled: number;
   bytes_before: number;
@@ -144,7 +146,7 @@ export interface Threshold {
   cost: number;
 }
 
-/** The signal-to-noise ratio of a row's value, in decibels. */
+/** The SQNR of a row's value, in decibels. */
 export interface RowError {
   row: number;
   error: number;

@@ -1,4 +1,4 @@
-"""Quantization schemes, one in each file, all written with the interface that users have (`scheme`)."""
+"""Quantization schemes, one in each module, all written with the public interface (`scheme`)."""
 
 from __future__ import annotations
 

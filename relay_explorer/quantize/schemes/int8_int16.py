@@ -1,9 +1,10 @@
-"""The Relay paper's experiment on a phone: 8-bit operands whose products are accumulated in 16 bits.
+"""The scheme of the Relay paper's experiments on two ARM boards: 8-bit operands and 16-bit accumulators.
 
-A processor's vectors hold twice as many 16-bit accumulators as 32-bit ones. The product of two 8-bit numbers
-has 15 bits already, so two of the greatest would fill an accumulator. What makes the scheme work is that
-addition in 16 bits wraps around: if the final sum fits, overflows on the way to it cancel. So the scale of
-each channel's weights is chosen such that the sums that calibration saw fit, with a margin.
+A processor's vectors hold twice as many 16-bit accumulators as 32-bit ones. The product of two 8-bit integers
+needs up to 16 bits. Operands of this scheme lie between -127 and 127, and only two of the greatest products
+are sure to fit into an accumulator. The scheme works because addition in 16 bits wraps around: if the final
+sum fits, overflows on the way to it cancel. So the scale of each channel's weights is chosen such that the
+sums seen in calibration fit, with a margin.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ HIGHEST = 2**15 - 1  # of an accumulator
 class Int8Int16(Scheme):
     """8-bit symmetric operands, a scale per output channel, and 16-bit accumulators.
 
-    `margin` is by how much the sums of an input may exceed those that calibration saw: 2 leaves one bit. A
-    sum beyond it wraps around, from 32767 to -32768, which is an error of the size of the whole range. Needs
-    a dataset. `keep` are the numbers of the layers that stay in float.
+    `margin` is the factor by which later sums may exceed those seen in calibration: 2 leaves one bit. A sum
+    beyond it wraps around, from 32767 to -32768, which is an error of the size of the whole range. Needs a
+    dataset. `keep` are the indices of the layers that stay in float, negative ones from the last.
     """
 
     name = "int8_int16"
@@ -61,7 +62,7 @@ class Int8Int16(Scheme):
         if not (is_float(data.original) and is_float(weight.original)):
             return Keep("its operands are not float32")
         if not channels_match(candidate.call):
-            return Keep("its weight has other channels than its result")
+            return Keep("its weight does not have one channel for each output channel")
         of_weight = Quantizer(Role.WEIGHT, axis=output_axis_of_weight(candidate.call), calibrator=MaxAbs())
         sums = Quantizer(Role.ACTIVATION, 16, axis=output_axis(candidate.call))
         why = "its sums are accumulated in 16 bits"
@@ -85,12 +86,12 @@ class Int8Int16(Scheme):
             greatest = np.maximum(np.abs(sums.low), np.abs(sums.high)) * self.margin
             needed = np.maximum(needed, greatest / (HIGHEST * call.parameters[0].scale))
         wider = int((needed > result.scale).sum())
-        why = f"{wider} of {needed.size} channels have coarser steps, so that their sums fit into 16 bits"
+        why = f"{wider} of {needed.size} channels have coarser steps, so that their sums fit in 16 bits"
         bound = needed * site.quantizer.highest
         return parameters(site.quantizer, -bound, bound, "sums", why)
 
     def realize(self, call: Call, operands: Sequence[Quantized | Expr]) -> Quantized | Expr | None:
-        """Accumulate in 16 bits. Behind the sums, a bias and what follows are computed in 32 bits."""
+        """Accumulate in 16 bits. The bias and all later operators use 32 bits."""
         assert isinstance(call.op, Op)
         if not is_product(call.op):
             return super().realize(call, operands)

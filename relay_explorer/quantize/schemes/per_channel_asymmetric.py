@@ -17,14 +17,14 @@ from ..scheme import Annotation, Candidate, Keep, Operand, Scheme
 
 @dataclass(frozen=True)
 class PerChannelAsymmetric(Scheme):
-    """8-bit activations between the least and the greatest value, and 8-bit weights with a scale per channel.
+    """8-bit activations with a zero point, and symmetric 8-bit weights with a scale per output channel.
 
-    An activation after a ReLU is never negative: with a zero point, all 256 integers serve its range, and a
+    An activation after a ReLU is never negative: with a zero point, all 256 integers cover its range, and a
     symmetric quantizer would waste half of them. Weights are symmetric, because their zero points would cost
     a sum over the data for each result. A bias is added to the 32-bit accumulators. The integer operators are
     those of `qnn`.
 
-    `signed` stores activations as int8 rather than uint8, and `keep` are the numbers of the layers that stay
+    `signed` stores activations as int8 rather than uint8, and `keep` are the indices of the layers that stay
     in float, negative ones from the last.
     """
 

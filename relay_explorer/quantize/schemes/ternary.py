@@ -25,8 +25,9 @@ class Ternary(Scheme):
     """Weights of -1, 0 and 1 with a scale per output channel.
 
     Dense layers keep float activations and pack four weights into a byte. Convolutions multiply 8-bit
-    activations, found by `calibrator` on the dataset. The first and the last layer stay in float, unless
-    `keep` says otherwise: with three values for a weight, they lose most.
+    activations, whose range `calibrator` finds. `keep` are the indices of the layers that stay in float,
+    negative ones from the last. By default, these are the first and the last: with ternary weights in them,
+    too, the accuracy falls much further (`benchmarks/quantized_accuracy.md`).
     """
 
     name = "ternary"
@@ -52,7 +53,7 @@ class Ternary(Scheme):
         if candidate.op.name == "nn.dense":
             weight = candidate.operands[1]
             if not weight.is_constant or not all(is_float(part.original) for part in candidate.operands):
-                return Keep("its weight is not a float32 constant")
+                return Keep("its operands are not a float32 tensor and a float32 constant")
             return Annotation([None, self.weight], None, "its weights are ternary, its data stays in float")
         if candidate.layer is not None and not candidate.operands[1].is_constant:
             return Keep("its second operand is not a constant weight")

@@ -1,10 +1,11 @@
 """The scheme of language models: 4-bit weights in groups with a scale each, and float activations.
 
-Generating text one word at a time multiplies a vector by each weight matrix, so the time goes into reading
-the weights from memory. With 4 bits they take an eighth of the bytes. Activations stay in float: they are
-few, and have outliers that 8 bits represent badly. Sixteen integers are few for a whole row, so each group of
-32, 64 or 128 weights along it has a scale of its own. After E. Frantar et al., *GPTQ* (arXiv 2210.17323),
-without its error correction: each weight is rounded to the nearest integer.
+Generating text one token at a time multiplies a vector by each weight matrix, so the time goes into reading
+the weights from memory. With 4 bits and a scale for every 32, they take less than a sixth of the bytes.
+Activations stay in float: they are few, and have outliers that 8 bits represent badly. Sixteen integers are
+few for a whole row, so each group of 32, 64 or 128 weights along it has a scale of its own. After E. Frantar
+et al., *GPTQ* (arXiv 2210.17323), without its error correction: each weight is rounded to the nearest
+integer.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from ..scheme import Annotation, Candidate, Keep, Scheme
 
 @dataclass(frozen=True)
 class Weights4BitGroups(Scheme):
-    """Weights of dense layers in 4 bits (or 2, or 8), in groups of `group` along the reduction.
+    """Weights of dense layers in 4 bits (or 2, or 8), in groups of `group` along the reduction axis.
 
-    `symmetric` groups have a scale only; otherwise each also has a zero point, and uses all 16 integers for
-    its own range. `keep` are the numbers of the layers that stay in float: the last one of a language model
-    often does. Needs no dataset. Two weights share a byte, and `nn.contrib_dense_nbits` unpacks them.
+    `symmetric` groups have a scale only; otherwise each also has a zero point, and uses all 16 integers (at 4
+    bits) for its own range. `keep` are the indices of the layers that stay in float, negative ones from the
+    last; often the last layer of a language model does. Needs no dataset. Two weights share a byte (at 4
+    bits), and `nn.contrib_dense_nbits` unpacks them.
     """
 
     name = "weights_4bit_groups"
@@ -56,8 +58,8 @@ class Weights4BitGroups(Scheme):
             return Keep("only the weights of dense layers are quantized")
         data, weight = candidate.operands
         if not weight.is_constant or not is_float(weight.original) or not is_float(data.original):
-            return Keep("its weight is not a float32 constant")
-        why = f"a weight is read once for each input: {self.bits} bits are read faster"
+            return Keep("its operands are not a float32 tensor and a float32 constant")
+        why = f"reading the weights takes most of the time, and {self.bits} bits take less"
         return left_alone(candidate, self.keep) or Annotation([None, self.weight], None, why)
 
     def realize(self, call: Call, operands: Sequence[Quantized | Expr]) -> Expr | None:
@@ -73,8 +75,8 @@ class Weights4BitGroups(Scheme):
 
 
 def packed_dense(data: Expr, weight: Quantized, bits: int, group: int) -> Expr:
-    """Build a dense layer whose weights are packed, unsigned: a signed integer is stored plus 2 ** (bits -
-    1).
+    """Build a dense layer whose weights are packed as unsigned integers; signed integers are stored with
+    2 ** (bits - 1) added.
     """
     assert isinstance(weight.expr, Constant)
     integers = weight.expr.data.numpy().astype("int32")

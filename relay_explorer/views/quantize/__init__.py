@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @declare(
     "quantize",
-    "how values become small integers, phase by phase, and the error of each line",
+    "how quantization rewrites a program, phase by phase, and the error of each line",
     accepts=("Inference", "Evaluation", "Quantization"),
     default_for=("Quantization",),
 )

@@ -17,7 +17,7 @@ from ...quantize.scheme import Annotation, Candidate, Keep, Observed, Operand, S
 from ...quantize.statistics import Statistics
 
 MERGED = 3  # bins of calibration's histogram, an odd number, so that 0 stays in the middle of a bin
-LARGEST = "largest value"
+LARGEST = "min–max"
 METHODS: dict[str, Calibrator] = {"percentile": Percentile(0.999), "KL divergence": KLDivergence()}
 
 

@@ -50,29 +50,37 @@ def read_errors(row: int, errors: Mapping[int, float], programs: Programs) -> li
 
 
 class Reasons:
-    """Explains the error of a row by the quantizers that are about it."""
+    """Explains the error of a row, in decibels in `errors`, by the quantizers that are about it."""
 
-    def __init__(self, quantization: Quantization, sites: Sequence[Site], programs: Programs) -> None:
-        self.quantization, self.sites = quantization, sites
+    def __init__(
+        self,
+        quantization: Quantization,
+        sites: Sequence[Site],
+        programs: Programs,
+        errors: Mapping[int, float],
+    ) -> None:
+        self.quantization, self.sites, self.programs, self.errors = quantization, sites, programs, errors
         self._about: dict[int, list[int]] = {}
         for number, site in enumerate(quantization.sites):
             for row in {sites[number].row, *(programs.row(use.call) for use in site.uses)}:
                 self._about.setdefault(row, []).append(number)
 
     def reason(self, row: int) -> Sentence:
-        """Return the reason: what loses most among clipping, rounding, and one scale for unequal channels."""
+        """Return the reason: what adds most noise among clipping, rounding, and one scale for unequal
+        channels; where nothing is rounded, the errors of the operands.
+        """
         candidates = []
         for number in self._about.get(row, ()):
             site = self.quantization.sites[number]
             clipping, rounding = noise(site.statistics, site.quantizer, site.parameters)
             candidates.append((clipping + rounding, clipping, rounding, number))
         if not candidates or max(candidates)[0] <= 0:
-            return say.because_operands()
+            return say.because_operands(self.errors[row], read_errors(row, self.errors, self.programs))
         _, clipping, rounding, number = max(candidates)
         site, shown = self.quantization.sites[number], self.sites[number]
         if clipping > rounding:
-            return say.because_clipping(shown.name, shown.clipped, shown.values, say.range_text(shown))
+            return say.because_clipping(shown)
         ratio = unequal_channels(site.statistics, site.quantizer)
         if ratio >= UNEQUAL:
-            return say.because_channels(shown.name, ratio)
-        return say.because_rounding(shown.name, shown.bits, say.number(max(shown.scales, default=0.0)))
+            return say.because_channels(shown, ratio)
+        return say.because_rounding(shown)

@@ -54,14 +54,15 @@ class QuantizeMark(IntEnum):
 
 
 class Fate(IntEnum):
-    """What became of a row: nothing to quantize, computed in integers, left in floating point, or gone,
-    because the integer program has no line for it.
+    """What became of a row: nothing to quantize, computed in integers, left in floating point, gone, because
+    the integer program has no line for it, or computed in floating point with integer weights.
     """
 
     NONE = 0
     INTEGER = 1
     FLOAT = 2
     GONE = 3
+    WEIGHTS = 4
 
 
 class LineKind(IntEnum):
@@ -121,9 +122,10 @@ class Site(NamedTuple):
 
 
 class RowState(NamedTuple):
-    """What became of a row of the program. `error` is the signal-to-noise ratio of its value in the quantized
-    program, in decibels; `otherwise` that of the program's result if the scheme had decided about this layer
-    the other way: left it in float, or not. None: not measured, or exact. `say` explains the error.
+    """What became of a row of the program. `error` is the signal-to-quantization-noise ratio (SQNR) of its
+    value in the simulated quantized program, in decibels; `otherwise` that of the program's result if the
+    scheme had decided about this layer the other way: left it in float, or not. None: not measured, or exact.
+    `say` explains the error.
     """
 
     fate: Fate
@@ -158,7 +160,7 @@ class Axis(NamedTuple):
 
 
 class RowError(NamedTuple):
-    """The signal-to-noise ratio of a row's value, in decibels."""
+    """The SQNR of a row's value, in decibels."""
 
     row: ProgramRow
     error: float
@@ -197,13 +199,15 @@ class Item(NamedTuple):
 
 @as_object
 class QuantizeTotals(NamedTuple):
-    """Totals: calls in integers and in floating point, requantizations that were inserted and that cancelled,
-    the bytes of the constants before and after, the inputs of the calibration and of the comparison, and the
-    ratio of the result in decibels (None: exact).
+    """Totals: calls in integers, in floating point, and in floating point with integer weights,
+    requantizations that were inserted and that cancelled, the bytes of the constants before and after, the
+    inputs of the calibration (0: not known) and of the comparison, and the SQNR of the result in decibels
+    (None: exact).
     """
 
     integer: Amount
     left: Amount
+    weights: Amount
     requantized: Amount
     cancelled: Amount
     bytes_before: Amount
@@ -250,6 +254,8 @@ class QuantizeView(View):
         for row, state in enumerate(self.states):
             if state.fate == Fate.FLOAT:
                 notes.setdefault(row, []).append("left in float")
+            if state.fate == Fate.WEIGHTS:
+                notes.setdefault(row, []).append("integer weights, float arithmetic")
             if state.error is not None:
                 notes.setdefault(row, []).append(f"{state.error:.1f} dB")
         return {row: ", ".join(parts) for row, parts in notes.items()}

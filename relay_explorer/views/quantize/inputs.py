@@ -42,7 +42,7 @@ class Data(NamedTuple):
 
 def data_of(module: IRModule, params: Mapping[str, object], dataset: Dataset | None) -> Data:
     """Return the data for a quantization. Without a dataset the inputs are random, and so are the weights of
-    a program that has none. Raise a RelayError for a program whose inputs cannot be made up.
+    a program that has none. Raise a RelayError for a program whose inputs cannot be generated.
     """
     if dataset is not None:
         runs = [inputs for _, inputs in zip(range(MAX_CALIBRATION), dataset, strict=False)]
@@ -88,7 +88,7 @@ def _weight(param: Var, random: Generator) -> object:
     type_ = param.checked_type
     if not isinstance(type_, TensorType) or not type_.is_static:
         raise RelayError(
-            f"random weights cannot be made up for `%{param.name_hint}`, of type {type_}",
+            f"cannot generate random weights for `%{param.name_hint}`, of type {type_}",
             param.span,
             help=["pass what an importer returned: explore((mod, params), view='quantize', dataset=…)"],
         )
@@ -104,8 +104,7 @@ def _input(param: Var, random: Generator) -> object:
     type_ = param.checked_type
     if not isinstance(type_, TensorType) or not type_.is_static:
         raise RelayError(
-            f"random inputs can only be made up for tensors of static shape, but `%{param.name_hint}` has "
-            f"the type {type_}",
+            f"cannot generate random inputs for `%{param.name_hint}`: its type {type_} has no static shape",
             param.span,
             help=["give some typical inputs: explore(mod, view='quantize', dataset=[{…}, …])"],
         )

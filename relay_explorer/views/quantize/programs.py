@@ -11,6 +11,7 @@ from ...ir.op import Op
 from ...ir.types import TensorType, TupleType
 from ...ir.walk import children, post_order
 from ...quantize import Quantization
+from ...quantize.following import keeps_scale
 from ...quantize.integers import is_product
 from ..evaluation.rows import types_named
 from ..format import Row
@@ -92,7 +93,7 @@ class Programs:
         """
         expr = self.expr(row)
         if not isinstance(expr, Call) or not isinstance(expr.op, Op):
-            return expr in self._parameters
+            return self.is_parameter(row)
         return isinstance(expr._checked_type, TensorType) and _dtype(expr).startswith("float")
 
     def comes_from_elsewhere(self, row: int) -> bool:
@@ -105,6 +106,15 @@ class Programs:
     def _parameters(self) -> frozenset[Expr | None]:
         main = self.quantization.float_program["main"]
         return frozenset(main.params if isinstance(main, Function) else ())
+
+    def is_parameter(self, row: int) -> bool:
+        """Whether a row is a parameter of `@main`."""
+        return self.expr(row) in self._parameters
+
+    def keeps_scale(self, row: int) -> bool:
+        """Whether a row calls an operator whose integer result has the scale of its operand."""
+        expr = self.expr(row)
+        return isinstance(expr, Call) and isinstance(expr.op, Op) and keeps_scale(expr.op)
 
     def is_product(self, row: int) -> bool:
         """Whether a row calls an operator that sums products of its operands' elements."""
@@ -204,28 +214,50 @@ class Programs:
         defined = self.integer_rows.defines(line)
         return _dtype(defined) if defined is not None else ""
 
+    def product_line(self, row: int, lines: Sequence[int]) -> int:
+        """Return which of some lines multiplies: the last that calls the operator of `row`, in its own or its
+        integer form; else the last line.
+        """
+        expr = self.expr(row)
+        wanted = _operator(expr).split(".")[-1]
+        named = [line for line in lines if _operator(self._integer_value(line)).split(".")[-1] == wanted]
+        return (named or lines)[-1]
+
+    def _integer_value(self, line: int) -> Expr | None:
+        """Return the expression that a line of the integer program computes."""
+        defined = self.integer_rows.defines(line)
+        return self._integer_values.get(defined, defined) if defined is not None else None
+
     def operand_types(self, line: int) -> list[str]:
         """Return the element types of the first two operands of a line of the integer program."""
-        defined = self.integer_rows.defines(line)
-        call = self._integer_values.get(defined, defined) if defined is not None else None
+        call = self._integer_value(line)
         return [_dtype(arg) for arg in call.args[:2]] if isinstance(call, Call) else []
 
-    def target(self) -> int:
-        """Return the row whose error tells how good the result is: that of the result, or if calls without
-        any quantizer compute the result from one value, that of this value; -1 for a result without a row.
-        """
+    @cached_property
+    def _result(self) -> Expr:
+        """The expression of the program's result: a call, or the name of a value."""
         main = self.quantization.float_program["main"]
         assert isinstance(main, Function)
         body = main.body
         while isinstance(body, Let):
             body = body.body
-        row = self._known.get(body, -1)
+        return body
+
+    def computes_result(self, row: int) -> bool:
+        """Whether a row computes the program's result."""
+        return row == self.float_rows.row(self._result)
+
+    def target(self) -> int:
+        """Return the row whose error tells how good the result is: that of the result, or if calls without
+        any quantizer compute the result from one value, that of this value; -1 for a result without a row.
+        """
+        row = result = self._known.get(self._result, -1)
         while row >= 0 and self.fate(row) == Fate.FLOAT and not self.is_layer(row):
             inputs = self.inputs(row)
             if len(inputs) != 1 or inputs[0] not in self.calls():
                 break
             (row,) = inputs
-        return -1 if row < 0 or row == self._known.get(body) else row
+        return -1 if row == result else row
 
     def integer_target(self, target: int) -> Callable[[Expr], int]:
         """Return a function that finds the value of `target` in the integer program, as a float: the operand
@@ -257,8 +289,8 @@ class Programs:
                 return Fate.INTEGER
             if kind == LineKind.FLOAT:
                 same = own.removeprefix("nn.") == wanted
-                # A line of another operator, on quantized operands, computes with their integers.
-                fate = Fate.INTEGER if quantized and not same else Fate.FLOAT if same else fate
+                # A line of another operator, on quantized operands, unpacks integer weights.
+                fate = Fate.WEIGHTS if quantized and not same else Fate.FLOAT if same else fate
         return fate
 
     # -- rows with references
@@ -293,6 +325,11 @@ def _bound(module: IRModule) -> dict[Expr, Expr]:
         for node in post_order(function)
         if isinstance(node, Let)
     }
+
+
+def _operator(expr: Expr | None) -> str:
+    """Return the name of the operator that an expression calls; "" for others."""
+    return expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
 
 
 def _dtype(expr: Expr) -> str:

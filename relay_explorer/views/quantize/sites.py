@@ -27,14 +27,14 @@ def shown_site(site: QuantizedValue, programs: Programs) -> Site:
     scales = [] if parameters is None else parameters.scale.reshape(-1)[:MAX_SCALES].tolist()
     zeros = [] if parameters is None else parameters.zero_point.reshape(-1)[:MAX_SCALES].tolist()
     low, high = _ends(seen)
+    kept_low, kept_high = kept(how, parameters)
     return Site(
         row=row, name=name, role=role, bits=how.bits, signed=how.signed, symmetric=how.symmetric,
         per="channel" if how.axis is not None else "group" if how.group is not None else "tensor",
         rule=say.quoted(site.why), method=parameters.method if parameters is not None else "",
-        why=say.quoted(parameters.reason) if parameters is not None else (),
+        why=say.quoted(_reason(how, parameters)) if parameters is not None else (),
         low=low, high=high,
-        kept_low=0.0 if parameters is None else float(parameters.low.min()),
-        kept_high=0.0 if parameters is None else float(parameters.high.max()),
+        kept_low=kept_low, kept_high=kept_high,
         values=0 if seen is None else int(seen.count), tensors=0 if seen is None else seen.tensors,
         clipped=clipped(seen, how, parameters),
         histogram=_histogram(seen), tried=_tried(parameters),
@@ -52,9 +52,28 @@ def name_of(site: QuantizedValue, programs: Programs) -> tuple[str, str]:
     """Return what a site is called in sentences, and what it is beside its row."""
     if isinstance(site.expr, Constant):
         name = programs.title(programs.row(site.call)).split(" ")[0]
-        return f"weight of {name}", "weight"
+        return f"{say.OF_WEIGHT}{name}", "weight"
     row = place(site, programs)
     return programs.name(row) or programs.title(row), "value"
+
+
+def kept(how: Quantizer, parameters: Parameters | None) -> tuple[float, float]:
+    """Return the least and the greatest value that the integers represent, of all channels. A symmetric
+    threshold may be `steps` from 0, one more than the greatest integer.
+    """
+    if parameters is None:
+        return 0.0, 0.0
+    if not how.symmetric:
+        return float(parameters.low.min()), float(parameters.high.max())
+    scale = float(parameters.scale.max())
+    return _rounded(how.lowest * scale), _rounded(how.highest * scale)
+
+
+def _reason(how: Quantizer, parameters: Parameters) -> str:
+    """Return the calibrator's reason, and why a threshold is not the greatest value that is represented."""
+    if not parameters.reason or how.steps is None or how.steps == how.highest:
+        return parameters.reason
+    return f"{parameters.reason}; that is {how.steps} steps from 0, but the greatest integer is {how.highest}"
 
 
 def _ends(seen: Statistics | None) -> tuple[float, float]:
@@ -78,7 +97,8 @@ def clipped(seen: Statistics | None, how: Quantizer, parameters: Parameters | No
         return int((abs(back - seen.values) > step * CLIPPED_STEPS).sum())
     middles = (seen.edges[:-1] + seen.edges[1:]) / 2
     half = float(parameters.scale.max()) / 2
-    outside = (middles < float(parameters.low.min()) - half) | (middles > float(parameters.high.max()) + half)
+    low, high = kept(how, parameters)
+    outside = (middles < low - half) | (middles > high + half)
     return int(seen.counts[outside].sum())
 
 
@@ -127,9 +147,8 @@ def noise(seen: Statistics | None, how: Quantizer, parameters: Parameters | None
     step = float(parameters.scale.max())
     if seen.values is None:
         middles = ((seen.edges[:-1] + seen.edges[1:]) / 2).astype("float64")
-        inside = np.clip(
-            middles, float(parameters.low.min()) - step / 2, float(parameters.high.max()) + step / 2
-        )
+        low, high = kept(how, parameters)
+        inside = np.clip(middles, low - step / 2, high + step / 2)
         signal = float((np.square(middles) * seen.counts).sum())
         lost = float((np.square(middles - inside) * seen.counts).sum())
         # Within a bin the values vary: rounding loses a twelfth of a squared step, whatever the bin.

@@ -1,4 +1,4 @@
-"""What if: other bits, ranges, scales, methods, and the layers that the scheme leaves alone. Each variant
+"""What if: other bits, ranges, scales, methods, and the layers that the scheme skips. Each variant
 runs the real phases annotate and calibrate, and is compared with the float program in simulation.
 """
 
@@ -22,6 +22,7 @@ from ...quantize.statistics import Statistics, of_values
 from .changes import LARGEST, METHODS, Change, Changed
 from .format import Axis, RowError, Variant, VariantSite
 from .measure import Errors, Measured, Observation
+from .sites import kept
 
 MAX_WORK = 100_000_000  # elements that all variants together compute; beyond, fewer of them are tried
 MAX_VARIANTS = 160
@@ -99,7 +100,7 @@ class WhatIf:
         ask("bits", {"4": 4, "8": 8, "16": 16}, mixed)
         if inputs:
             symmetric = "symmetric" if inputs[0].quantizer.symmetric else "asymmetric"
-            ask("ranges of activations", {"symmetric": True, "asymmetric": False}, symmetric)
+            ask("symmetry of activations", {"symmetric": True, "asymmetric": False}, symmetric)
         if weights:
             how = weights[0].quantizer
             own = "per channel" if how.axis is not None else "per tensor"
@@ -109,11 +110,11 @@ class WhatIf:
         if inputs:
             methods = {name: name for name in (LARGEST, *METHODS)}
             parameters = inputs[0].parameters
-            own = parameters.method if parameters is not None else "none"
+            own = parameters.method if parameters is not None else "not calibrated"
             own = {"max": LARGEST, "min and max": LARGEST}.get(own, own)
-            ask("method for activations", dict(methods), own)
+            ask("calibration of activations", dict(methods), own)
         if self.left and self.can_quantize:
-            ask("layers that the scheme leaves alone", {LEFT: False, QUANTIZED: True}, LEFT)
+            ask("layers that the scheme skips", {LEFT: False, QUANTIZED: True}, LEFT)
         elif not self.left and len(self.layers) > 1:
             ask("first and last layer", {QUANTIZED: False, LEFT: True}, QUANTIZED)
         return tuple(axes), tuple(values), tuple(asked)
@@ -134,8 +135,8 @@ class WhatIf:
         of the last question.
         """
         fields = {
-            "bits": "bits", "ranges of activations": "symmetric", "scales of weights": "per_channel",
-            "method for activations": "method",
+            "bits": "bits", "symmetry of activations": "symmetric", "scales of weights": "per_channel",
+            "calibration of activations": "method",
         }  # fmt: skip
         chosen = {
             fields[axis.name]: values[option]
@@ -254,8 +255,7 @@ def variant(choice: tuple[int, ...], sites: Sequence[Site], errors: Errors, what
     for site in sites:
         number = places.get(_place(whatif, site))
         if number is not None and site.parameters is not None:
-            low, high = site.parameters.low, site.parameters.high
-            ranges.append(VariantSite(number, site.quantizer.bits, float(low.min()), float(high.max())))
+            ranges.append(VariantSite(number, site.quantizer.bits, *kept(site.quantizer, site.parameters)))
     return Variant(
         choice,
         errors.at(whatif.target),

@@ -59,7 +59,9 @@ class LiveQuantization:
                 type(option) is int and 0 <= option < len(axis.options) for option, axis in zip(choice, axes)
             )
         ):
-            raise RelayError(f"{choice!r:.60} has not an option for each of {counted(len(axes), 'question')}")
+            raise RelayError(
+                f"{choice!r:.60} does not pick one option for each of the {counted(len(axes), 'setting')}"
+            )
         wanted = tuple(choice)
         if wanted not in [variant.choice for variant in self.view.variants]:
             comparison = self._comparison
@@ -106,10 +108,9 @@ class Builder:
         self._calibrate()
         self._realize()
         worst = noisiest(comparison.row_errors, self.programs)
-        reasons = Reasons(self.quantization, self.sites, self.programs)
+        reasons = Reasons(self.quantization, self.sites, self.programs, comparison.row_errors)
         totals = self._totals()
-        overflowing = comparison.overflowing
-        self._compare(worst, reasons, totals, overflowing)
+        self._compare(worst, reasons, totals)
         states = tuple(
             RowState(
                 self.fates[row], comparison.row_errors.get(row), comparison.otherwise.get(row),
@@ -166,7 +167,8 @@ class Builder:
     # -- the phases
 
     def _begin(self) -> None:
-        sentence = say.begin(len(self.calls), constant_bytes(self.quantization.float_program))
+        calls = sum(self.fates[row] != Fate.NONE for row in self.calls)
+        sentence = say.begin(calls, constant_bytes(self.quantization.float_program))
         self._add(QuantizeMark.BEGIN, Phase.FLOAT, -1, sentence)
 
     def _annotate(self) -> None:
@@ -186,7 +188,7 @@ class Builder:
             elif self.fates[row] == Fate.FLOAT:
                 others.append(title.split(" ")[-1])
         if others:
-            self._add(QuantizeMark.LEFT, Phase.ANNOTATE, -1, say.left_others(others))
+            self._add(QuantizeMark.LEFT, Phase.ANNOTATE, -1, say.left_others(others, bool(self.left)))
 
     def _value(self, number: int) -> str:
         """Return what a step calls the value of a site."""
@@ -198,7 +200,7 @@ class Builder:
     def _calibrate(self) -> None:
         for number, site in enumerate(self.sites):
             reached = self.quantization.sites[number].parameters is not None
-            sentence = say.calibrated(site) if reached else say.unreached(site.name)
+            sentence = say.calibrated(site) if reached else say.unreached(site)
             self._add(QuantizeMark.CALIBRATED, Phase.CALIBRATE, site.row, sentence, (number,))
 
     def _realize(self) -> None:
@@ -209,7 +211,7 @@ class Builder:
         changes: dict[int, list[Requantization]] = {}
         for change in self.quantization.requantizations:
             changes.setdefault(place(self.quantization.sites[change.site], self.programs), []).append(change)
-        following: list[int] = []  # rows that work on integers as they did on floats, told together
+        following: list[int] = []  # rows that compute on integers between layers, told together
         for row in range(self.programs.split):
             own = lines.get(row, [])
             kinds = {self.programs.lines[line][1] for line in own}
@@ -227,7 +229,7 @@ class Builder:
                 self._followed(following, lines)
                 following = []
             for change in changes.get(row, ()):
-                self._rescaled(row, change, own)
+                self._requantized(row, change, own)
             self._converted(row, own, kinds)
         self._followed(following, lines)
         for number, (_, kind) in enumerate(self.programs.lines):
@@ -236,30 +238,33 @@ class Builder:
 
     def _multiplied(self, row: int, lines: Sequence[int]) -> None:
         """Add the step of a layer that multiplies integers."""
-        operands = self.programs.operand_types(lines[-1])
-        result = self.programs.result_type(lines[-1])
+        line = self.programs.product_line(row, lines)
+        operands, result = self.programs.operand_types(line), self.programs.result_type(line)
         sentence = say.multiplies(self.programs.title(row), operands, result)
         self._set_born(lines, self._add(QuantizeMark.REALIZED, Phase.REALIZE, row, sentence))
 
     def _followed(self, rows: Sequence[int], lines: Mapping[int, Sequence[int]]) -> None:
-        """Add one step for calls that work on integers as they did on floats."""
+        """Add one step for calls that compute on integers between layers."""
         if rows:
-            sentence = say.follows([self.programs.title(row) for row in rows])
+            keep = all(map(self.programs.keeps_scale, rows))
+            sentence = say.follows([self.programs.title(row) for row in rows], keep)
             step = self._add(QuantizeMark.REALIZED, Phase.REALIZE, rows[0], sentence)
             for row in rows:
                 self._set_born(self._of_kind(lines.get(row, ()), LineKind.COMPUTE), step)
 
-    def _rescaled(self, row: int, change: Requantization, lines: Sequence[int]) -> None:
+    def _requantized(self, row: int, change: Requantization, lines: Sequence[int]) -> None:
         site = self.sites[change.site]
         before = change.before.reshape(-1)
         if change.cancelled:
-            sentence = say.cancelled(site.name, float(before[0]))
+            sentence = say.cancelled(site.name, float(before[0]), before.size > 1)
             self._add(QuantizeMark.CANCELLED, Phase.REALIZE, row, sentence, (change.site,))
             return
         after = float(change.after.reshape(-1)[0])
-        sentence = say.requantized(site.name, float(before[0]), after, before.size > 1)
+        conversions = self._of_kind(lines, LineKind.REQUANTIZE)
+        stored = self.programs.result_type(conversions[-1]) if conversions else say.dtype(site)
+        sentence = say.requantized(site.name, float(before[0]), after, before.size > 1, stored)
         step = self._add(QuantizeMark.REQUANTIZED, Phase.REALIZE, row, sentence, (change.site,))
-        self._set_born(self._of_kind(lines, LineKind.REQUANTIZE), step)
+        self._set_born(conversions, step)
 
     def _converted(self, row: int, lines: Sequence[int], kinds: set[LineKind]) -> None:
         """Add the steps at which a value becomes integers, or becomes floats again."""
@@ -273,11 +278,14 @@ class Builder:
                 None,
             )
             if site is not None:
-                sentence = say.enters(self.sites[site])
+                conversions = self._of_kind(lines, LineKind.QUANTIZE)
+                sentence = say.enters(self.sites[site], self.programs.result_type(conversions[-1]))
                 step = self._add(QuantizeMark.REALIZED, Phase.REALIZE, row, sentence, (site,))
-                self._set_born(self._of_kind(lines, LineKind.QUANTIZE), step)
+                self._set_born(conversions, step)
         if LineKind.DEQUANTIZE in kinds:
-            sentence = say.leaves(self.programs.title(row))
+            is_result = self.programs.computes_result(row)
+            is_read = any(row in self.programs.inputs(call) for call in self.calls)
+            sentence = say.leaves(self.programs.title(row), is_result, is_read)
             step = self._add(QuantizeMark.REALIZED, Phase.REALIZE, row, sentence)
             self._set_born(self._of_kind(lines, LineKind.DEQUANTIZE), step)
 
@@ -288,25 +296,32 @@ class Builder:
         for line in lines:
             self.born.setdefault(line, step)
 
-    def _compare(self, worst: int, reasons: Reasons, totals: QuantizeTotals, overflowing: bool) -> None:
+    def _compare(self, worst: int, reasons: Reasons, totals: QuantizeTotals) -> None:
         comparison = self.comparison
         if worst >= 0:
-            known = read_errors(worst, comparison.row_errors, self.programs) or []
-            why = say.because_overflow() if overflowing else reasons.reason(worst)
-            before, after = min(known, default=None), comparison.row_errors[worst]
-            sentence = say.noisiest(self.programs.title(worst), before, after, why)
+            known = read_errors(worst, comparison.row_errors, self.programs)
+            if self.programs.is_parameter(worst):
+                known = None
+            after, why = comparison.row_errors[worst], reasons.reason(worst)
+            sentence = say.noisiest(self.programs.title(worst), known, after, why)
             self._add(QuantizeMark.ERROR, Phase.COMPARE, worst, sentence)
+        if comparison.overflowing:
+            sentence = say.overflowed(comparison.result, comparison.simulated)
+            self._add(QuantizeMark.ERROR, Phase.COMPARE, -1, sentence)
         for row in self._ends():
-            sentence = say.other_way(
-                self.programs.title(row), row in self.left, row in (self.layers[0], self.layers[-1]),
-                comparison.simulated, comparison.otherwise[row],
-            )  # fmt: skip
+            title, result = self.programs.title(row), comparison.simulated
+            otherwise, tried = comparison.otherwise[row], len(comparison.otherwise)
+            is_end = row in (self.layers[0], self.layers[-1])
+            if row in self.left:
+                sentence = say.if_quantized(title, result, otherwise)
+            else:
+                sentence = say.if_left(title, is_end, result, otherwise, tried)
             self._add(QuantizeMark.LEFT, Phase.COMPARE, row, sentence)
         self._add(QuantizeMark.END, Phase.COMPARE, -1, say.ended(totals, self._target_title))
 
     def _ends(self) -> list[int]:
         """Return the layers about which the last steps speak: those that were left in float; without any, the
-        one that costs most.
+        one of those tried that costs most.
         """
         tried = self.comparison.otherwise
         if self.left:
@@ -315,12 +330,14 @@ class Builder:
 
     def _totals(self) -> QuantizeTotals:
         comparison = self.comparison
-        runs = [site.tensors for site in self.sites if site.role == "value"]
-        rescaled = [change.cancelled for change in self.quantization.requantizations]
+        # Of a recorded quantization, the parameters of `@main` saw a tensor for each input.
+        runs = [site.tensors for site in self.sites if self.programs.is_parameter(site.row)]
+        cancelled = [change.cancelled for change in self.quantization.requantizations]
         fates = [self.fates[row] for row in self.calls]
         return QuantizeTotals(
             integer=fates.count(Fate.INTEGER), left=fates.count(Fate.FLOAT),
-            requantized=rescaled.count(False), cancelled=rescaled.count(True),
+            weights=fates.count(Fate.WEIGHTS),
+            requantized=cancelled.count(False), cancelled=cancelled.count(True),
             bytes_before=constant_bytes(self.quantization.float_program),
             bytes_after=constant_bytes(self.quantization.realized),
             calibrated=len(self.data.dataset) if self.data.seen else max(runs, default=0),

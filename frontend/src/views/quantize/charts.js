@@ -260,6 +260,16 @@ export function condensed(values) {
 }
 
 /**
+ * Scales in words: how many, from the least to the greatest.
+ * @param {readonly number[]} scales
+ */
+export function scalesText(scales, each = "") {
+  const [least, most] = [short(Math.min(...scales)), short(Math.max(...scales))];
+  const span = least === most ? `all ${least}` : `from ${least} to ${most}`;
+  return `${scales.length.toLocaleString("en")} scales, ${each}${span}`;
+}
+
+/**
  * The scales of the channels as bars, each in relation to the largest.
  * @param {readonly number[]} scales
  * @param {number} width
@@ -278,7 +288,7 @@ export function scaleBars(scales, width, height) {
       width,
       height,
       role: "img",
-      "aria-label": `${scales.length.toLocaleString("en")} scales from ${short(Math.min(...scales))} to ${short(Math.max(...scales))}`,
+      "aria-label": scalesText(scales),
     },
     shown.map((scale, i) => {
       const tall = Math.max(1, (scale / most) * (height - 1));
@@ -288,8 +298,18 @@ export function scaleBars(scales, width, height) {
   );
 }
 
+/** What each method with a curve minimizes. @type {Record<string, string>} */
+const COSTS = { "KL divergence": "KL divergence (nats)", "least squares": "squared error" };
+
 /**
- * The thresholds that a method tried, each with what it costs; the chosen one is marked.
+ * What the curve of a site shows. Channels with scales of their own have thresholds of their own.
+ * @param {Site} site
+ */
+export const triedCaption = ({ method, per }) =>
+  `${COSTS[method] ?? "cost"} by threshold${per === "tensor" ? "; ● chosen" : `, summed over all ${per}s`}`;
+
+/**
+ * The thresholds that a method tried, each with what it costs; where there is one for the tensor, the chosen one is marked.
  * @param {Site} site
  * @param {number} width
  */
@@ -302,10 +322,8 @@ export function triedCurve(site, width) {
   const x = (/** @type {number} */ at) => 8 + ((at - from) / (to - from || 1)) * (width - 16);
   const y = (/** @type {number} */ cost) =>
     height - 18 - ((cost - least) / (most - least || 1)) * (height - 26);
-  const chosen = site.kept_high;
-  const nearest = tried.reduce((best, point) =>
-    Math.abs(point.at - chosen) < Math.abs(best.at - chosen) ? point : best,
-  );
+  const chosen = tried.reduce((best, point) => (point.cost < best.cost ? point : best));
+  const one = site.per === "tensor";
   return s(
     "svg",
     {
@@ -314,11 +332,11 @@ export function triedCurve(site, width) {
       width,
       height,
       role: "img",
-      "aria-label": `thresholds from ${short(from)} to ${short(to)} were tried; ${short(chosen)} costs least`,
+      "aria-label": `${triedCaption(site).replace("; ● chosen", "")}, from ${short(from)} to ${short(to)}${one ? `; ${short(chosen.at)} is chosen` : ""}`,
     },
     s("line", { class: "axis", x1: 4, x2: width - 4, y1: height - 15.5, y2: height - 15.5 }),
     s("polyline", { class: "curve", points: tried.map(({ at, cost }) => `${x(at)},${y(cost)}`).join(" ") }),
-    s("circle", { class: "chosen", cx: x(nearest.at), cy: y(nearest.cost), r: 4 }),
+    one && s("circle", { class: "chosen", cx: x(chosen.at), cy: y(chosen.cost), r: 4 }),
     [from, to].map((at, i) =>
       s(
         "text",

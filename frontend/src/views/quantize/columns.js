@@ -35,7 +35,7 @@ export function integerCode(model, line) {
 }
 
 /**
- * A signal-to-noise ratio as a bar with its number; `dashed` where it is only supposed.
+ * An SQNR as a bar with its number; `dashed` where it is only supposed.
  * @param {number | null} error
  */
 export function errorBar(error, { before = null, dashed = false, word = "" } = {}) {
@@ -100,7 +100,7 @@ export function quantizeColumns(model, now) {
                   h("span", { class: "sr" }, ` (per ${item.per})`),
                 ),
             )
-          : h("span", { class: "soft" }, "f32"),
+          : h("span", { class: "soft" }, "float32"),
       );
     });
     if (state.fate === FLOAT && fateAt[row] <= step)
@@ -109,8 +109,8 @@ export function quantizeColumns(model, now) {
           "div",
           { class: "q-line" },
           model.isLeft(row)
-            ? h("span", { class: "q-chip float" }, "✕ left in float")
-            : h("span", { class: "soft" }, "computed in float"),
+            ? h("span", { class: "q-chip float", title: "the scheme skips this call" }, "✕ left in float")
+            : h("span", { class: "soft", title: "no integer form" }, "computed in float"),
         ),
       );
     fill(cell, lines);
@@ -138,9 +138,9 @@ export function quantizeColumns(model, now) {
       return [scaleBars(scales, 62, 18), h("span", { class: "soft" }, ` ×${scales.length}`)];
     return h(
       "span",
-      { title: "one step of the integers, and the integer that stands for zero" },
+      { title: "scale, and zero point if it is not 0" },
       short(scales[0]),
-      zeros[0] !== undefined && zeros[0] !== 0 && h("span", { class: "soft" }, `, zero ${zeros[0]}`),
+      zeros[0] !== undefined && zeros[0] !== 0 && h("span", { class: "soft" }, `, zero point ${zeros[0]}`),
     );
   });
 
@@ -154,7 +154,7 @@ export function quantizeColumns(model, now) {
     if (!linesOf[row].length)
       return fill(
         cell,
-        fate === GONE && fateAt[row] <= step && h("div", { class: "q-int ghost" }, "no line of its own"),
+        fate === GONE && fateAt[row] <= step && h("div", { class: "q-int ghost" }, "no counterpart"),
       );
     fill(
       cell,
@@ -191,7 +191,7 @@ export function quantizeColumns(model, now) {
           "div",
           { class: "q-line" },
           errorBar(value, { before: other ? state.error : null }),
-          worst && h("span", { class: "q-worst", title: "the largest loss" }, "▼"),
+          worst && h("span", { class: "q-worst", title: "most noise added" }, "▼"),
         ),
       );
     else if (state.fate === INTEGER && model.errorOf(row, view.asked) !== null)
@@ -201,7 +201,10 @@ export function quantizeColumns(model, now) {
         h(
           "div",
           { class: "q-line", title: otherwiseText(state) },
-          errorBar(state.otherwise, { dashed: true, word: state.fate === FLOAT ? "if int " : "if float " }),
+          errorBar(state.otherwise, {
+            dashed: true,
+            word: state.fate === FLOAT ? "if quantized " : "if in float ",
+          }),
         ),
       );
     fill(cell, lines);
@@ -213,7 +216,7 @@ export function quantizeColumns(model, now) {
     { id: "quantizer", title: "quantizer", width: "var(--w-quantizer)", lines: siteLines, draw: quantizer },
     {
       id: "values",
-      title: "values seen",
+      title: "observed values",
       width: "var(--w-values)",
       lines: (/** @type {number} */ row) => sitesOf[row].length,
       draw: values,
@@ -234,7 +237,7 @@ export function quantizeColumns(model, now) {
     },
     {
       id: "error",
-      title: "signal to noise",
+      title: "SQNR",
       width: "var(--w-error)",
       lines: (/** @type {number} */ row) =>
         (states[row].error !== null ? 1 : 0) + (states[row].otherwise !== null ? 1 : 0),
@@ -248,7 +251,7 @@ export function quantizeColumns(model, now) {
  * @param {RowState} state
  */
 export const otherwiseText = ({ fate, otherwise }) =>
-  `${fate === FLOAT ? "If this line were quantized too" : "If this line were left in float"}, the program would end at ${decibels(otherwise)}.`;
+  `${fate === FLOAT ? "If this line were quantized too" : "If this line were left in float"}, the result would ${otherwise === null ? "be exact" : `have ${decibels(otherwise)}`}.`;
 
 /**
  * The share of the values that are clipped.

@@ -20,11 +20,11 @@ export function bindings(explorer) {
     both(["r", "R"], "next and previous requantization", (by) =>
       explorer.nextMark([REQUANTIZED, CANCELLED], by),
     ),
-    key("e", "the line that loses most", () => explorer.toWorst()),
-    key("w", "why: the quantizer of this line, its values, its error", () => explorer.showPane("line")),
+    key("e", "the line that adds most noise", () => explorer.toWorst()),
+    key("w", "this line: its quantizer, values and error", () => explorer.showPane("line")),
     key("i", "what if: other bits, ranges, scales, methods", () => explorer.showPane("whatif")),
     rowKeys((by) => explorer.rows.move(by, explorer.rowNow())),
-    enterKey("on a row: the step that decides about it", () => explorer.ask(explorer.rowNow())),
+    enterKey("the next step about this line", () => explorer.ask(explorer.rowNow())),
     ...commonKeys(explorer),
   ];
 }

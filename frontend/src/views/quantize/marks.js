@@ -9,7 +9,7 @@ export const MARKS = [
   { id: "realized", shape: "square", label: "integers" },
   { id: "requantized", shape: "link", label: "requantization" },
   { id: "cancelled", shape: "down", label: "cancelled", rare: true },
-  { id: "error", shape: "triangle", label: "largest loss", rare: true, always: true },
+  { id: "error", shape: "triangle", label: "most noise added", rare: true, always: true },
   { id: "finish", shape: "flag", label: "result" },
 ];
 export const LEFT = 2;
@@ -32,15 +32,15 @@ export const GONE = 3;
 export const KINDS = [
   { id: "other", word: "", title: "" },
   { id: "compute", word: "", title: "computes with integers" },
-  { id: "quantize", word: "quantize", title: "turns floating-point numbers into integers" },
+  { id: "quantize", word: "quantize", title: "converts floating-point numbers to integers" },
   {
     id: "requantize",
-    word: "rescale",
-    title: "requantization: turns integers of one scale into those of another",
+    word: "requantize",
+    title: "converts integers of one scale to those of another",
   },
-  { id: "dequantize", word: "to float", title: "turns integers into floating-point numbers" },
+  { id: "dequantize", word: "dequantize", title: "converts integers to floating-point numbers" },
   { id: "float", word: "float", title: "still computes with floating-point numbers" },
 ];
 
-/** The signal-to-noise ratio at which a bar is full, in decibels. */
+/** The SQNR at which a bar is full, in decibels. */
 export const FULL = 60;

@@ -4,7 +4,7 @@ import { glyph } from "../../core/glyphs.js";
 import { sentence } from "../../core/sentence.js";
 import { createTabs } from "../../core/tabs.js";
 import { size } from "../fusion/columns.js";
-import { largeHistogram, scaleBars, triedCurve } from "./charts.js";
+import { largeHistogram, scaleBars, scalesText, triedCaption, triedCurve } from "./charts.js";
 import { errorBar, integerCode, otherwiseText, share } from "./columns.js";
 import { CALIBRATE, CANCELLED, FLOAT, GONE, INTEGER, KINDS, MARKS, REALIZE, REQUANTIZED } from "./marks.js";
 import { compared, decibels, dtype, short } from "./model.js";
@@ -14,7 +14,7 @@ import { compared, decibels, dtype, short } from "./model.js";
 export const PANES = [
   { id: "line", label: "This line" },
   { id: "whatif", label: "What if" },
-  { id: "rescale", label: "Rescaling" },
+  { id: "rescale", label: "Requantization" },
 ];
 /** What a tab shows beside the rows on a phone. */
 export const ON_ROWS = [
@@ -33,16 +33,25 @@ export const COLUMNS = [
 ];
 export const TAB_OF_PHASE = ["quantizer", "quantizer", "values", "becomes", "error"];
 /** What a tab on a phone is called, where that is other than its pane. */
-const SHORT = { line: "Line", rescale: "Rescale" };
+const SHORT = { line: "Line", rescale: "Requant." };
 /** What each phase does, for a reader who has chosen no line. */
 const GUIDE = [
-  ["float", "the program as it is: every value is a 32-bit floating-point number"],
-  ["annotate", "the scheme decides which values become integers, and of how many bits"],
+  ["float", "the program before quantization: parameters bound, constants folded, computed in float32"],
+  ["annotate", "the scheme decides which values become integers, and with how many bits"],
   ["calibrate", "the program runs on typical inputs; the values that it computes decide the ranges"],
-  ["realize", "calls are replaced by integer arithmetic, and scales are brought together"],
-  ["compare", "both programs run on the same inputs: how far are they apart, line by line?"],
+  ["realize", "the compiler replaces calls by integer arithmetic and requantizes where scales differ"],
+  [
+    "compare",
+    "the float program and the simulated one run on the same inputs; the error of each line is an SQNR",
+  ],
 ];
-const FATES = ["", "computed in integers", "left in floating point", "gone: other lines do its work"];
+const FATES = [
+  "",
+  "computed in integers",
+  "left in float",
+  "no counterpart in the integer program",
+  "integer weights, float arithmetic",
+];
 
 /** `onPane(id)` and `onTab(id)` are called when the reader chooses a pane, or a tab on a phone. */
 export function createAside({ onPane, onTab }) {
@@ -87,16 +96,20 @@ function drawSite(model, at, { step, variant }, width) {
     h(
       "p",
       { class: "q-head" },
-      h("code", null, site.name),
+      site.role === "weight"
+        ? ["weight of ", h("code", null, site.name.replace(/^weight of /, ""))]
+        : h("code", null, site.name),
       " ",
       h("span", { class: "q-chip" }, h("code", null, dtype({ ...site, bits }))),
       h("span", { class: "soft" }, ` ${site.symmetric ? "symmetric" : "asymmetric"}, per ${site.per}`),
     ),
     site.rule.length > 0 && h("p", { class: "soft" }, sentence(site.rule)),
-    !seen && h("p", { class: "soft" }, "Which values it takes is not known yet: calibration will look."),
+    !seen && h("p", { class: "soft" }, "Its range is not known until calibration."),
     seen &&
-      site.histogram &&
-      largeHistogram(site, chosen ? site : null, chosen && other !== site ? other : null, width),
+      site.histogram && [
+        largeHistogram(site, chosen ? site : null, chosen && other !== site ? other : null, width),
+        h("p", { class: "soft q-caption" }, "counts on a logarithmic scale"),
+      ],
     chosen && [
       h(
         "p",
@@ -107,22 +120,17 @@ function drawSite(model, at, { step, variant }, width) {
         other && other !== site && h("span", { class: "soft" }, `; what if: ${rangeText(other)}`),
       ),
       site.why.length > 0 && h("p", { class: "soft" }, sentence(site.why)),
-      site.tried.length > 1 && triedCurve(site, width),
+      site.tried.length > 1 && [
+        triedCurve(site, width),
+        h("p", { class: "soft q-caption" }, triedCaption(site)),
+      ],
       site.scales.length > 1
         ? [
             scaleBars(site.scales, width, 34),
-            h(
-              "p",
-              { class: "soft" },
-              `${site.scales.length} scales, one per ${site.per}, from ${short(Math.min(...site.scales))} to ${short(Math.max(...site.scales))}`,
-            ),
+            h("p", { class: "soft" }, scalesText(site.scales, `one per ${site.per}, `)),
           ]
         : site.scales.length === 1 &&
-          h(
-            "p",
-            { class: "soft" },
-            `one step is ${short(site.scales[0])}; the integer ${site.zeros[0] ?? 0} stands for zero`,
-          ),
+          h("p", { class: "soft" }, `scale ${short(site.scales[0])}, zero point ${site.zeros[0] ?? 0}`),
     ],
   );
 }
@@ -190,7 +198,7 @@ export function drawLine(model, pane, row, now) {
       ),
     ],
     error !== null && [
-      h("p", { class: "ask" }, "Against the float program"),
+      h("p", { class: "ask" }, "Error (simulated)"),
       h("p", { class: "q-line inline" }, errorBar(error, { before: other ? model.states[row].error : null })),
       say.length > 0 && !other && h("p", { class: "soft" }, sentence(say)),
     ],
@@ -204,7 +212,7 @@ export function drawLine(model, pane, row, now) {
  * @param {number} at
  * @param {(step: number) => unknown} onStep
  */
-export function drawRescaling(model, pane, at, onStep) {
+export function drawRequantizations(model, pane, at, onStep) {
   const { steps, view } = model;
   const list = [...steps.keys()].filter((step) => [REQUANTIZED, CANCELLED].includes(steps[step].mark));
   const { requantized, cancelled } = view.totals;
@@ -213,7 +221,8 @@ export function drawRescaling(model, pane, at, onStep) {
     h(
       "p",
       { class: "soft" },
-      "Between two scales, integers must be rescaled: multiplied by the ratio of the scales, rounded, and clipped. ",
+      h("i", null, "Requantization"),
+      " converts integers to another scale: multiply by the ratio of the scales, round, clip. ",
       h("b", null, `${requantized} inserted, ${cancelled} cancelled`),
       ".",
     ),
@@ -255,20 +264,21 @@ export function drawTotals(el, model, { step }) {
         { class: "total" },
         h("b", null, `${totals.integer}`),
         ` calls in integers, ${totals.left} in float`,
+        totals.weights > 0 && `, ${totals.weights} in float with integer weights`,
       ),
       h(
         "span",
         { class: "total" },
-        "constants ",
+        "constants: ",
         h("b", null, size(totals.bytes_after)),
-        ` of ${size(totals.bytes_before)}`,
+        ` instead of ${size(totals.bytes_before)}`,
       ),
     ],
     compared(model, step) &&
       h(
         "span",
         { class: "total" },
-        target < 0 ? "result " : `at ${model.nameOf(target)} `,
+        `${totals.result === null ? "" : "SQNR of "}${target < 0 ? "the result" : model.nameOf(target)} `,
         h("b", null, decibels(totals.result)),
       ),
   );

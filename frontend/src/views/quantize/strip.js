@@ -9,10 +9,10 @@ import { decibels } from "./model.js";
  * What came of each phase, in few words.
  * @param {QuantizeModel} model
  */
-const results = ({ view: { totals, sites } }) => [
-  counted(totals.integer + totals.left, "call"),
+export const results = ({ view: { totals, sites, states } }) => [
+  counted(states.filter(({ fate }) => fate > 0).length, "call"),
   counted(sites.length, "quantizer"),
-  counted(totals.calibrated, "input"),
+  totals.calibrated > 0 ? counted(totals.calibrated, "input") : "",
   `${totals.integer} in integers`,
   decibels(totals.result),
 ];

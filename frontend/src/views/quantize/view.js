@@ -18,7 +18,7 @@ import {
   COLUMNS,
   createAside,
   drawLine,
-  drawRescaling,
+  drawRequantizations,
   drawTotals,
   ON_ROWS,
   PANES,
@@ -37,7 +37,7 @@ const LINE = 27;
 const KEYS = [
   [["←", "→"], "step"],
   [["p"], "phase"],
-  [["e"], "largest loss"],
+  [["e"], "most noise added"],
   [["w"], "why"],
   [["i"], "what if"],
   [["/"], "find"],
@@ -263,7 +263,7 @@ export class QuantizeExplorer extends Explorer {
     return true;
   }
 
-  /** The line whose value loses most, in the comparison. */
+  /** The line that adds most noise, in the comparison. */
   toWorst() {
     const { worst } = this.view;
     const step = this.model.firstOf[COMPARE];
@@ -341,7 +341,7 @@ export class QuantizeExplorer extends Explorer {
     const pane = this.panes[id];
     if (id === "whatif")
       drawWhatIf(model, pane, this.variant, this.canAsk(), (choice) => this.choose(choice));
-    else if (id === "rescale") drawRescaling(model, pane, this.step, (step) => this.jump(step));
+    else if (id === "rescale") drawRequantizations(model, pane, this.step, (step) => this.jump(step));
     else drawLine(model, pane, this.rows.selected >= 0 ? this.rows.selected : this.cursorRow(), this);
     const other = this.variant !== this.view.asked;
     this.question.hidden = !other;

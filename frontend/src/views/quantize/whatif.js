@@ -22,7 +22,7 @@ export function drawWhatIf(model, pane, variant, live, choose) {
       h(
         "p",
         { class: "soft" },
-        "No other way to quantize this program was computed: it is too large, or nothing is quantized.",
+        "No variants were computed: the program is too large, or nothing is quantized.",
       ),
     );
     return;
@@ -81,7 +81,8 @@ export function drawWhatIf(model, pane, variant, live, choose) {
                 { class: "q-line inline" },
                 errorBar(now.result, { before: variant === view.asked ? null : asked.result }),
               ),
-              variant !== view.asked && h("span", { class: "soft" }, ` (with the scheme: ${outcome(asked)})`),
+              variant !== view.asked &&
+                h("span", { class: "soft" }, ` (scheme's own choice: ${outcome(asked)})`),
             ),
             h(
               "p",
@@ -107,7 +108,7 @@ export function drawWhatIf(model, pane, variant, live, choose) {
  * @param {number} compared
  */
 export const sameText = (same, compared) =>
-  `the largest element of the result is the same on ${same} of ${counted(compared, "input")}`;
+  `The largest element, the predicted class of a classifier, is the same on ${same} of ${counted(compared, "input")}`;
 
 /**
  * The line above the rows while another choice is shown.
@@ -119,10 +120,9 @@ export function whatIfText({ axes, variants, view }, variant) {
   const asked = variants[view.asked].choice;
   const changed = axes.filter((_, axis) => choice[axis] !== asked[axis]);
   const words = axes.flatMap(({ name, options }, axis) =>
-    choice[axis] === asked[axis] ? [] : [`${name}: ${options[choice[axis]]}`],
+    choice[axis] === asked[axis] ? [] : [`${name} = ${options[choice[axis]]}`],
   );
-  const end = refused
-    ? `not possible: ${refused}`
-    : `${decibels(result)} instead of ${outcome(variants[view.asked])}`;
-  return [h("b", null, changed.length ? words.join(", ") : "as the scheme chose"), `: ${end}`];
+  const what = h("b", null, changed.length ? words.join(", ") : "as the scheme chose");
+  if (refused) return [what, `: not possible: ${refused}`];
+  return [what, ` → ${decibels(result)} instead of ${outcome(variants[view.asked])}`];
 }

@@ -1,4 +1,4 @@
-"""TVM's scheme: 8-bit symmetric operands, 32-bit accumulators, and scales that are powers of two.
+"""TVM's scheme: 8-bit symmetric operands, 32-bit accumulators and, by default, power-of-two thresholds.
 
 The rules say, operator by operator, what TVM 0.14 did: `partition` marks where a value is stored in 8 bits,
 `annotating` chooses the quantizers, and `realizing` builds the integer arithmetic, in plain Relay. The
@@ -63,7 +63,7 @@ class TvmSymmetric(Scheme):
         if user is not None:
             return called(user, candidate)
         if not self.config.guard(candidate.call):
-            return Keep("`debug_enabled_ops` leaves it out")
+            return Keep("`debug_enabled_ops` does not list its operator")
         rule = ANNOTATE.get(name)
         if rule is None:
             return None

@@ -41,20 +41,22 @@ def _layer(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
         return Keep("its operands are not float32")
     if not weight.is_constant:
         return Keep("its weight is not a constant: bind the parameters")
-    return Annotation([_as_input(scheme, data), scheme.quantizer(Role.WEIGHT)], why="a layer is quantized")
+    why = "TVM's scheme quantizes data and weight of every layer it does not skip"
+    return Annotation([_as_input(scheme, data), scheme.quantizer(Role.WEIGHT)], why=why)
 
 
 def _conv2d(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
     """Quantize a convolution, unless its number is skipped: by default the first, which sees the image."""
     if candidate.ordinal in (scheme.config.skip_conv_layers or ()):
-        return Keep(f"`skip_conv_layers` leaves out convolution {candidate.ordinal}")
+        reads = ". By default it is the one that reads the input" if candidate.ordinal == 0 else ""
+        return Keep(f"`skip_conv_layers` lists convolution {candidate.ordinal}, counted from 0{reads}")
     return _layer(scheme, candidate)
 
 
 def _dense(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
     """Quantize a dense layer, unless all are skipped."""
     if scheme.config.skip_dense_layer:
-        return Keep("`skip_dense_layer` leaves out dense layers")
+        return Keep("`skip_dense_layer` is on, so all dense layers stay in float")
     return _layer(scheme, candidate)
 
 
@@ -66,7 +68,7 @@ def _batch_matmul(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
         None if operand.role is Role.INPUT else _computed_or_weight(scheme, operand)
         for operand in candidate.operands
     ]
-    return Annotation(how, why="a matrix product is quantized")
+    return Annotation(how, why="an integer matrix product needs both operands as integers")
 
 
 def _multiply(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
@@ -77,7 +79,7 @@ def _multiply(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
         _computed_or_weight(scheme, operand) if operand.role is None else _as_input(scheme, operand)
         for operand in candidate.operands
     ]
-    return Annotation(how, why="one factor is quantized, so the other is, too")
+    return Annotation(how, why="integer multiplication needs two integer operands")
 
 
 def _add(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
@@ -86,19 +88,23 @@ def _add(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
     if candidate.roles == (None, None):
         return None
     how: list[Quantizer | None] = [None, None]
+    why = "integer addition needs two integer operands"
     if first.role is None:
         how[0] = scheme.quantizer(Role.INPUT)
     elif second.role is None:
         how[1] = _computed_or_weight(scheme, second)
     elif candidate.roles == (Role.ACTIVATION, Role.ACTIVATION):
         how[1] = scheme.quantizer(Role.INPUT)
-    return Annotation(how, why="one addend is quantized, so the other is, too")
+        bits = scheme.config.nbit_input
+        why = f"both addends are accumulators; the second is requantized to {bits} bits"
+    return Annotation(how, why=why)
 
 
 def _identity(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
     """Let the operator work on integers."""
     role = candidate.roles[0]
-    return None if role is None else Annotation([None], role, "it works on integers as on real numbers")
+    why = "it gives the right result on integers, too, so no conversion is needed"
+    return None if role is None else Annotation([None], role, why)
 
 
 def _narrow(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
@@ -106,7 +112,9 @@ def _narrow(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
     operand = candidate.operands[0]
     if operand.role is None:
         return dropped(candidate)
-    return Annotation([_as_input(scheme, operand)], Role.INPUT, "its operand is stored in 8 bits")
+    bits = scheme.config.nbit_input
+    why = f"it only moves or compares elements, for which {bits} bits are enough"
+    return Annotation([_as_input(scheme, operand)], Role.INPUT, why)
 
 
 def _concatenate(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
@@ -114,19 +122,19 @@ def _concatenate(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
     if all(role is None for role in candidate.roles):
         return None
     how = [scheme.quantizer(Role.ACTIVATION) if role is None else None for role in candidate.roles]
-    return Annotation(how, why="some of its parts are quantized")
+    return Annotation(how, why="one input is quantized, so the others are, too")
 
 
 def _global_average(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
     """Quantize nothing after a global average: what follows is small, and close to the result."""
     if candidate.roles == (None,):
         return None
-    candidate.stop("nothing after a global average is quantized")
+    candidate.stop("it comes after the global average pool, where TVM's scheme stops")
     return Annotation([None], None, "a global average ends the quantized part")
 
 
 def _packed(scheme: TvmSymmetric, candidate: Candidate) -> Answer:
-    return Keep("its layout is packed: quantize before layouts are altered")
+    return Keep("its layout is blocked (`NCHWc`): quantize before `AlterOpLayout`")
 
 
 RULES: dict[str, Rule] = {
