@@ -164,8 +164,10 @@ def simulated_quantize(
     rounding: Annotated[str, attr("round", 'How steps are rounded: "round", "floor" or "ceil".')] = "round",
     site: Annotated[int, attr(-1, "The number of the quantization site; -1 for none.")] = -1,
 ) -> Call:
-    """Simulate the quantization of `data`: divide by `dom_scale`, clip to `clip_min` and `clip_max`, round,
-    and multiply by `dom_scale`.
+    """Simulate the quantization of `data`: round and clip it, in floating point.
+
+    Each element is divided by `dom_scale`, clipped to `clip_min` and `clip_max`, rounded, and multiplied by
+    `dom_scale`.
 
     The parameters are float32 scalars, or tensors that broadcast to the shape of the data: for example, one
     scale for each channel. With a zero point z, the bounds are those of the integers minus z. A scale of 0

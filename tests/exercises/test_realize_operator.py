@@ -28,7 +28,7 @@ def _requantized(steps: Any, factor: float, zero_point: int) -> Any:
 
     fraction, exponent = math.frexp(factor)
     result = relay.fixed_point_multiply(steps, min(round(fraction * 2**31), 2**31 - 1), exponent)
-    result = relay.clip(result + relay.const(zero_point), -128, 127)
+    result = relay.clip(result + relay.const(zero_point, "int32"), -128, 127)
     return relay.cast(result, "int8")
 
 
@@ -38,10 +38,10 @@ def test_solution_in_fixed_point_passes() -> None:
     def dense(x: Any, weight: Any, out: Any) -> Any:
         wide = [relay.cast(operand.expr, "int32") for operand in (x, weight)]
         k = x.expr.checked_type.shape[1]
-        zero_x, zero_w = relay.const(x.zero_point), relay.const(weight.zero_point)
+        zero_x, zero_w = (relay.const(one.zero_point, "int32") for one in (x, weight))
         sums: Any = relay.nn.dense(x.expr, weight.expr, out_dtype="int32")
         sums = sums - zero_w * relay.sum(wide[0], axis=1, keepdims=True) - zero_x * relay.sum(wide[1], axis=1)
-        sums = sums + relay.const(k * x.zero_point * weight.zero_point)
+        sums = sums + relay.const(k * x.zero_point * weight.zero_point, "int32")
         return _requantized(sums, x.scale * weight.scale / out.scale, out.zero_point)
 
     feedback = check(f"{EXERCISE}.dense", dense)
