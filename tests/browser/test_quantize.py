@@ -222,7 +222,7 @@ def test_in_a_notebook_a_variant_is_asked_for(open_view: Opener) -> None:
     page = open_view(asked)
     press(page, "i")
     option = page.locator(".q-axis", has_text="bits").get_by_role("button", name=re.compile("^4"))
-    expect(option).to_be_disabled()  # a page has nobody to ask
+    expect(option).to_be_disabled()  # a static page has no kernel to ask
     page.evaluate(
         """async (view) => {
           const { default: widget } = await import("/relay_explorer/widgets/static/relay_explorer.js");

@@ -189,7 +189,7 @@ def leaves(title: str, is_result: bool, is_read: bool) -> Sentence:
 
 
 def requantized(name: str, before: float, after: float, many: bool, stored: str) -> Sentence:
-    """Describe integers whose scale changes; `many`: per channel, of which the first scale is told. `stored`
+    """Describe integers whose scale changes; `many`: per channel, where the first scale is shown. `stored`
     is their element type.
     """
     change = "from per-channel scales ({1} …) to {2}" if many else "scale {1} → {2}"
@@ -203,7 +203,7 @@ def requantized(name: str, before: float, after: float, many: bool, stored: str)
 
 
 def cancelled(name: str, scale: float, many: bool) -> Sentence:
-    """Describe a change of scale that is none; `many`: per channel, of which the first scale is told."""
+    """Describe a change of scale that is none; `many`: per channel, where the first scale is shown."""
     has = "these scales ({1} …)" if many else "the scale {1}"
     return (f"**{{0}}** needs no requantization: it already has {has}.", name, number(scale))
 
