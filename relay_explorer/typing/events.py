@@ -80,11 +80,12 @@ class Started(InferenceEvent):
 @dataclass(frozen=True, slots=True)
 class Ended(InferenceEvent):
     """The relation has run. `done`: it holds and is solved; otherwise it moved to the end of the queue to
-    wait.
+    wait. `postponed`: it waits until another relation has computed the type of an operand.
     """
 
     relation: Constraint
     done: bool
+    postponed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,11 @@ class Step:
         """For the run of a relation: whether the relation is solved."""
         return any(isinstance(e, Ended) and e.done for e in self.events)
 
+    @property
+    def postponed(self) -> bool:
+        """For the run of a relation: whether it ended because another one is about to compute an operand."""
+        return any(isinstance(e, Ended) and e.postponed for e in self.events)
+
 
 class Link(NamedTuple):
     """One link of the chain that led to a type: the step, its sentence, and its source location."""

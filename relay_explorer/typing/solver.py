@@ -5,6 +5,9 @@ A relation is run when it reaches the front of the queue. It may unify types, an
 solved; if not, it moves to the end to wait. Whenever more of a class's type becomes known, the relations that
 read it move to the front. When the relation at the front has waited and nothing that it reads has changed
 since, no other relation can make progress either: the program's types are ambiguous.
+
+A relation may determine the type of an operand from the others. If another relation computes that operand and
+has not run yet, the first one waits; it determines the type only when nothing else makes progress.
 """
 
 from __future__ import annotations
@@ -51,7 +54,9 @@ LARGEST_DIM = 10**19 - 1  # the largest that the text format can express
 class Constraint:
     """A relation that must hold between `args`, inputs first; `call` is the expression that requires it."""
 
-    __slots__ = ("args", "attrs", "call", "done", "num_inputs", "number", "relation", "ticket", "waiting")
+    __slots__ = (
+        "args", "attrs", "call", "done", "num_inputs", "number", "postponed", "relation", "ticket", "waiting",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -70,6 +75,8 @@ class Constraint:
         self.call = call
         self.done = False
         self.waiting = False  # its last run made no progress, and no variable that it reads has changed since
+        # Its last run ended because another relation is about to compute the type of an operand.
+        self.postponed = False
         self.ticket = (
             0  # its valid entry in the queue: moving it leaves an older ticket behind, which is skipped
         )
@@ -106,6 +113,7 @@ class Solver:
         self.constraints: list[Constraint] = []
         self.queue: deque[tuple[Constraint, int]] = deque()
         self.running: Constraint | None = None
+        self._may_postpone = True
 
     # -- type variables
 
@@ -154,7 +162,10 @@ class Solver:
                 continue
             if constraint.waiting:
                 queue.appendleft((constraint, ticket))
-                return
+                postponed = next((c for c, t in queue if c.postponed and not c.done and c.ticket == t), None)
+                if postponed is None:
+                    return
+                constraint = postponed
             self._run(constraint)
 
     def _run(self, constraint: Constraint) -> None:
@@ -163,7 +174,9 @@ class Solver:
         if recorder is not None:
             recorder.emit(Started(constraint, tuple(args)))
         self.running = constraint
-        constraint.waiting = True
+        # One that was postponed and still waits runs because nothing else can. It may determine operands.
+        self._may_postpone = not (constraint.postponed and constraint.waiting)
+        constraint.waiting, constraint.postponed = True, False
         try:
             done = constraint.relation.rule(args, constraint.num_inputs, constraint.attrs, self)
         except RelationError as failure:
@@ -171,7 +184,7 @@ class Solver:
         except MismatchError as mismatch:
             raise self._output_refused(constraint, args, mismatch) from None
         except _PostponedError:
-            done = constraint.waiting = False  # it runs again after the other relation
+            done, constraint.postponed = False, True
         finally:
             self.running = None
         constraint.done = done
@@ -179,7 +192,7 @@ class Solver:
             constraint.ticket += 1
             self.queue.append((constraint, constraint.ticket))
         if recorder is not None:
-            recorder.emit(Ended(constraint, done))
+            recorder.emit(Ended(constraint, done, constraint.postponed))
 
     def assign(self, target: Type, value: Type) -> None:
         """Unify `target` with the `value` that a relation assigns (see `ir.op.Reporter`)."""
@@ -191,7 +204,11 @@ class Solver:
             for field in value.fields:
                 if field.__class__ is TensorType:
                     _check_dims(field)
-        if target.__class__ is InferenceVariable and is_computed_later(target, self.running):
+        if (
+            self._may_postpone
+            and target.__class__ is InferenceVariable
+            and is_computed_later(target, self.running)
+        ):
             raise _PostponedError
         self._unify(target, value, 0)
 

@@ -64,7 +64,8 @@ def test_winograd() -> None:
 def test_the_table_has_every_rule_for_a_processor() -> None:
     from relay_explorer.lower.schedules import RULES
 
-    assert re.findall(r"^\| `(\w+)`", source(PAGE), re.MULTILINE) == [r for r in RULES if r != "gpu"]
+    rows = re.findall(r"^\| (`.*?): ", source(PAGE), re.MULTILINE)
+    assert {rule for row in rows for rule in re.findall(r"`(\w+)`", row)} == {*RULES} - {"gpu"}
 
 
 def test_what_is_said_of_the_depthwise_layers() -> None:

@@ -28,3 +28,19 @@ def test_a_weight_that_nothing_computes_is_still_inferred() -> None:
         "main"
     ]
     assert as_tensor_type(typed.params[1]).concrete_shape == (3, 6)
+
+
+def test_two_operands_that_compute_each_other_are_inferred() -> None:
+    """Each weight is the result of the other layer: no relation can wait for the other forever."""
+    module = relay.parse("""
+    def @main(%again: bool, %a: Tensor[(4, 4), float32], %b: Tensor[(4, 4), float32], %w) {
+      if (%again) {
+        @main(%again, %a, %b, nn.dense(%a, nn.dense(%b, %w, units=4), units=4))
+      } else {
+        %w
+      }
+    }
+    """)
+    typed = infer_types(module)["main"]
+    assert as_tensor_type(typed.params[3]).concrete_shape == (4, 4)
+    assert as_tensor_type(typed.body).concrete_shape == (4, 4)

@@ -165,6 +165,15 @@ class Narrator:
         constraint = main.relation
         operator, call = _operator(constraint), constraint.call
         operands = list(zip(operand_exprs(call), constraint.args))
+        if step.postponed:
+            waits = list(dict.fromkeys(self.name(e) for e, t in operands if not self.known(t)))[:3]
+            return (
+                f"{{0}} could determine the type of {_listed(len(waits), 1)} from its other arguments. But "
+                "another relation, which has not run yet, computes it. So this one moves to the end of the "
+                "queue and waits.",
+                operator,
+                *waits,
+            )
         if not step.done:
             waits = list(dict.fromkeys(self.name(e) for e, t in operands if not self.known(t)))[:3]
             who = _listed(len(waits), 1)
