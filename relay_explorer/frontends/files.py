@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -110,7 +111,12 @@ def recognized(path: Path) -> str:
         )
     if head.lstrip()[:1] == b"{":
         return _json(path)
-    return _protobuf(path) or RELAY
+    # A message has control characters: the tags and lengths of its fields. Text that begins with an empty
+    # line could otherwise pass for a message whose first field is a string.
+    return RELAY if not _CONTROL.search(head) else _protobuf(path) or RELAY
+
+
+_CONTROL = re.compile(rb"[^\t\n\r\x20-\x7e\x80-\xff]")
 
 
 _MAGIC = {b"\x7fELF": EXECUTABLE, b"\x89HDF\r\n\x1a\n": KERAS}

@@ -323,7 +323,7 @@ export class QuantizeExplorer extends Explorer {
     this.stop = this.ctx.on("problem", (problem) => {
       if (problem) text(told, problem);
     });
-    // The state, which names the choice, is told a moment after a change: the new view begins with it.
+    // The state, which names the choice, is reported a moment after a change: the new view begins with it.
     this.ctx.changed();
     setTimeout(() => this.ctx.ask({ choice }), 400);
   }
