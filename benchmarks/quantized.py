@@ -3,7 +3,8 @@ same quantized file, and with PyTorch's quantized engine, on one and two threads
 
 python -m benchmarks.quantized [--threads 1] [--rounds 3] [network …]
 
-The networks are those of benchmarks/quantized_networks.py.
+The networks are those of benchmarks/quantized_networks.py. The whole run also writes `quantized.json`, the
+seconds by number of threads, network and program, from which `make figures` draws chapter 20's figure.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from benchmarks.common import report, table
 from benchmarks.quantized_networks import NETWORKS, export, quantized_by_torch
 
+DATA = Path(__file__).with_suffix(".json")
 PROGRAMS = ("ours", "float", "onnx", "onnx_float", "torch")
 SECONDS = 3.0  # of runs of one program in one process
 ROUNDS = 3  # processes of each program, in alternation, by default
@@ -173,6 +175,14 @@ def main() -> None:
     tables = [tabled(threads, results[threads]) for threads in counts]
     if len(names) == len(NETWORKS) and counts == (1, 2):
         report("quantized.md", "\n\n".join([*tables, sizes(results[1])]))
+        seconds = {
+            count: {
+                name: {program: entry["ms"] / 1e3 for program, entry in got.items()}
+                for name, got in rows.items()
+            }
+            for count, rows in results.items()
+        }
+        DATA.write_text(json.dumps(seconds, indent=1) + "\n", "utf-8")
     else:
         print("\n\n".join(tables))
 

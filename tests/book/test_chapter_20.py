@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from figures import quantized_speed
 from figures.accumulator_wraps import PRODUCT, products_that_fit, wrapped
 from figures.clipping_or_rounding import THRESHOLD, WIDEST, counts, step
 from figures.integer_product import accumulated, exact, integers, requantized
@@ -153,3 +154,20 @@ def test_only_ternary_weights_lose_much() -> None:
     *fine, ternary = percents("from relay_explorer.quantize import schemes")
     assert min(fine) > 97.5
     assert ternary < 80
+
+
+def test_speedups_are_those_of_the_drawing() -> None:
+    spoken = re.search(r"^:alt: Bars of the speedup.*$", source(PAGE), re.MULTILINE)
+    assert spoken is not None
+    networks = {"ResNet-18": (2, 2.3), "ResNet-50": (2.4, 2.8), "MobileNet v1": (2.2, 2.9)}
+    for network, (least, most) in networks.items():
+        assert f"between {least:g} and {most:g} for {network.removesuffix(' v1')}" in spoken[0]
+        speedups = quantized_speed.SPEEDUPS[network].values()
+        assert least < min(speedups) <= max(speedups) < most
+    for network, name in (("BERT-base", "For BERT"), ("geometric mean", "In the geometric mean")):
+        ours, onnx, torch = quantized_speed.SPEEDUPS[network].values()
+        said = f"{name}, this compiler has {ours:.1f}, ONNX Runtime {onnx:.1f} and PyTorch {torch:.1f}."
+        assert said in spoken[0]
+    ours = {network: each["ours"] for network, each in quantized_speed.SPEEDUPS.items()}
+    assert min(ours, key=lambda network: ours[network]) == "ResNet-18"
+    assert max(ours.values()) < 4
