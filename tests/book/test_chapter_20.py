@@ -118,15 +118,24 @@ def test_few_bits_are_enough_and_clipping_helps_at_the_end() -> None:
     assert whole[5] < 20
 
 
-def test_first_and_last_layer_gain_two_decibels() -> None:
+def test_last_layer_costs_most_and_then_the_first() -> None:
     rows = re.findall(r"dB: (.*)", output(PAGE, "from relay_explorer.quantize.error_analysis"))
-    none, first, last = ([float(n) for n in row.split()] for row in rows)
+    none, *others = ([float(n) for n in row.split()] for row in rows)
     assert none[0] == pytest.approx(18, abs=0.5)
     assert none[-1] == pytest.approx(10, abs=0.5)
     assert min(none[1:3]) > 14.5
     assert max(none[1:3]) < 16.5
-    assert first[-1] - none[-1] == pytest.approx(2, abs=0.5)
-    assert last[-1] - none[-1] == pytest.approx(2, abs=0.5)
+    gains = [other[-1] - none[-1] for other in others]
+    assert sorted(range(4), key=lambda layer: -gains[layer]) == [3, 0, 1, 2]
+    assert gains[3] == pytest.approx(2, abs=0.5)
+    assert gains[2] < 0
+
+
+def test_canonical_operators_are_in_the_groups_that_the_text_names() -> None:
+    image, layer, rest = output(PAGE, "canonical = ").splitlines()[1:]
+    assert image.split()[-1] == "cast"
+    assert re.search(r"nn\.conv2d (cast sum expand_dims multiply subtract) nn\.bias_add$", layer)
+    assert rest.split() == ["nn.relu", "fixed_point_multiply_per_axis", "clip", "add", "cast"]
 
 
 def test_one_broken_image_costs_bits_unless_it_is_clipped() -> None:
