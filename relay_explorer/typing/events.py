@@ -13,7 +13,7 @@ from ..ir.recorder import Event
 from ..ir.types import Type
 
 if TYPE_CHECKING:
-    from .solver import Constraint
+    from .constraint import Constraint
 
 
 class Reason(NamedTuple):

@@ -13,7 +13,7 @@ from ..ir.substitute import MAX_TYPE_DEPTH, MAX_TYPE_PARTS, TypeTooLargeError, p
 from ..ir.types import IncompleteType, TensorType, Type, TypeKind
 
 if TYPE_CHECKING:
-    from .solver import Constraint
+    from .constraint import Constraint
 
 
 class InferenceVariable(IncompleteType):

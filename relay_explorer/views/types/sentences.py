@@ -9,10 +9,11 @@ from ...ir.expr import Call, Expr, Function, Tuple, Var
 from ...ir.op import Op
 from ...ir.substitute import parts_of
 from ...ir.types import Type
+from ...typing.constraint import Constraint
 from ...typing.events import Annotated, FunctionEntered, Queued, Reason, Started, Typed, Unifying
 from ...typing.history import Step
 from ...typing.narrate import Sentence, opening, refusal
-from ...typing.solver import Constraint, operand_exprs
+from ...typing.solver import operand_exprs
 from ...typing.variables import InferenceVariable
 
 Show = Callable[[Type], str]

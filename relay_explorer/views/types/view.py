@@ -8,6 +8,7 @@ from ...ir.expr import Expr, Var
 from ...ir.show import short_type, show_type
 from ...ir.substitute import parts_of
 from ...ir.types import TensorType, Type
+from ...typing.constraint import Constraint
 from ...typing.events import (
     Annotated,
     Bound,
@@ -27,7 +28,6 @@ from ...typing.history import History, Link, step_expr
 from ...typing.history import Step as Played
 from ...typing.infer import Inference
 from ...typing.narrate import label, refusal
-from ...typing.solver import Constraint
 from ...typing.variables import InferenceVariable
 from ..format import Row, RowKind
 from ..rows import ProgramRows, program_rows
