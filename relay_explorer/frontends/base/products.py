@@ -12,26 +12,40 @@ from .context import Context
 from .errors import DynamicShapeError
 
 
-def matmul(context: Context, a: Expr, b: Expr, transpose_a: bool = False, transpose_b: bool = False) -> Expr:
-    """Return the product of the matrices in the last two axes; a vector is a row, on the right a column."""
+def matmul(
+    context: Context,
+    a: Expr,
+    b: Expr,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    out_dtype: str = "",
+) -> Expr:
+    """Return the product of the matrices in the last two axes; a vector is a row, on the right a column.
+
+    The elements of the result have the type `out_dtype`, or that of the operands.
+    """
     if context.rank(a) == 1:
-        product = matmul(context, relay.expand_dims(a, 0), b, False, transpose_b)
+        product = matmul(context, relay.expand_dims(a, 0), b, False, transpose_b, out_dtype)
         return relay.squeeze(product, [context.rank(product) - 2])
     if context.rank(b) == 1:
-        product = matmul(context, a, relay.expand_dims(b, 1), transpose_a, False)
+        product = matmul(context, a, relay.expand_dims(b, 1), transpose_a, False, out_dtype)
         return relay.squeeze(product, [context.rank(product) - 1])
     left, right = context.shape(a), context.shape(b)
     if len(left) == len(right) == 2:
-        return relay.nn.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+        return relay.nn.matmul(a, b, out_dtype=out_dtype, transpose_a=transpose_a, transpose_b=transpose_b)
     if len(right) == 2 and not transpose_a:  # one matrix for all: the leading axes become rows
         rows = relay.reshape(a, (-1, _known(left[-1], "the inner axis")))
-        product = relay.nn.matmul(rows, b, transpose_b=transpose_b)
+        product = relay.nn.matmul(rows, b, out_dtype=out_dtype, transpose_b=transpose_b)
         return split_rows(context, product, a)
     if len(left) == len(right) == 3:
-        return relay.nn.batch_matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+        return relay.nn.batch_matmul(
+            a, b, out_dtype=out_dtype, transpose_a=transpose_a, transpose_b=transpose_b
+        )
     leading = broadcast(left[:-2], right[:-2])
     a, b = _batched(context, a, leading), _batched(context, b, leading)
-    product = relay.nn.batch_matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+    product = relay.nn.batch_matmul(
+        a, b, out_dtype=out_dtype, transpose_a=transpose_a, transpose_b=transpose_b
+    )
     return relay.reshape(product, (*_with_one_unknown(leading), *_last(context, product, 2)))
 
 

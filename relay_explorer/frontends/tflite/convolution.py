@@ -8,6 +8,7 @@ volumes, the zero points are subtracted and the integers converted to those of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
@@ -16,6 +17,7 @@ from ...ops.numeric import Array, np
 from ..base import quantized as base
 from ..base.padding import same_padding
 from ..base.products import matmul, split_rows
+from .hybrid import hybrid_matmul, hybrid_product, is_hybrid
 from .operation import Operation, converter
 from .quantization import RANGES, bounds, centered, limited, rescaled_to_16_bits, scale_of, zero_of
 from .reader import Quantization
@@ -37,17 +39,8 @@ def _weight(op: Operation, index: int, form: str, axes: Sequence[int], shape: Se
 
 
 def _is_quantized(op: Operation, weight: int, data: int) -> bool:
-    """Whether the operator computes with integers; raise a RelayError for a mixture."""
+    """Whether the operator computes with integers."""
     whole = "int" in op.dtype(weight)
-    if whole and "float" in op.dtype(data):
-        raise RelayError(
-            f"{op.name} has weights of {op.dtype(weight)} and data of {op.dtype(data)}: TensorFlow Lite "
-            "quantizes the data in every run (dynamic range quantization), which cannot be imported",
-            help=[
-                "convert the model with float16 weights, or with a representative_dataset, which quantizes "
-                "the data too"
-            ],
-        )
     if whole and (op.tensor(data).quantization is None or op.tensor(weight).quantization is None):
         raise RelayError(f"{op.name} has integer operands without quantization parameters")
     return whole
@@ -60,17 +53,20 @@ def _linear(
     bias: int,
     arranged: Expr,
     product: Callable[[Expr, Expr, str], Expr],
+    hybrid: Callable[[], Expr],
     of_integers: Callable[[Expr, Expr, base.Parameters], Expr] | None = None,
 ) -> Expr:
     """Return product(data, weights) plus the bias along the last axis, activated. `arranged` are the weights
-    in the order that the product needs. `of_integers` is the product of 8-bit integers, called with the zero
-    points and the scales of the data and the weights as well.
+    in the order that the product needs. `hybrid` returns the product of float data and quantized weights.
+    `of_integers` is the product of 8-bit integers, called with the zero points and the scales of the data and
+    the weights as well.
 
     The result are real values, which the importer quantizes, unless `op.mode` remains "own".
     """
-    if not _is_quantized(op, weight, data):
+    is_mixed = is_hybrid(op, weight, data)
+    if is_mixed or not _is_quantized(op, weight, data):
         op.mode = "real"
-        result = product(op.stored(data), arranged, "")
+        result = hybrid() if is_mixed else product(op.stored(data), arranged, "")
         if op.has(bias):
             result = relay.nn.bias_add(result, op.real(bias), axis=op.context.rank(result) - 1)
         return op.activated(result)
@@ -163,6 +159,29 @@ def _padding(
     return same_padding(op.shape(data)[1:-1], kernel, strides, dilation)
 
 
+def _hybrid_convolution(
+    op: Operation,
+    weights: Expr,
+    product: Any,
+    padding: Sequence[int],
+    axes: Sequence[int],
+    summed: Sequence[int],
+) -> Expr:
+    """Return the product of float data, which gets its padding before it is quantized, and the weights. Data
+    along `axes` has one scale; the product sums over the axes `summed` of the weights.
+    """
+    top, left, bottom, right = padding
+    x = op.stored(0)
+    if any(padding):
+        x = relay.nn.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)), 0.0)
+
+    def inside(data: Expr, weight: Expr, dtype: str) -> Expr:
+        result: Expr = product(data, weight, dtype, (0, 0, 0, 0))
+        return result
+
+    return hybrid_product(op, x, 1, weights, inside, axes, summed)
+
+
 @converter("CONV_2D", mode="own")
 def _conv_2d(op: Operation) -> Expr:
     outputs, height, width, inputs = op.extents(1, (0, 1, 2, 3))
@@ -173,11 +192,17 @@ def _conv_2d(op: Operation) -> Expr:
     strides, dilation = _strides(op), _dilation(op)
     padding = _padding(op, 0, (height, width), strides, dilation)
 
-    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+    def product(data: Expr, weight: Expr, dtype: str, padding: Sequence[int] = padding) -> Expr:
         return relay.nn.conv2d(
             data, weight, strides, padding, dilation, groups=groups, channels=outputs,
             kernel_size=(height, width), data_layout="NHWC", kernel_layout="HWIO", out_dtype=dtype,
         )  # fmt: skip
+
+    def hybrid() -> Expr:
+        # The default kernel of a convolution of single pixels is that of a dense layer.
+        is_dense = (height, width, groups, *strides) == (1, 1, 1, 1, 1) and not op.frame.importer.reference
+        axes = (3,) if is_dense else (1, 2, 3)
+        return _hybrid_convolution(op, weights, product, padding, axes, (0, 1, 2))
 
     def of_integers(data: Expr, weight: Expr, parameters: base.Parameters) -> Expr:
         return relay.qnn.conv2d(
@@ -185,7 +210,8 @@ def _conv_2d(op: Operation) -> Expr:
             padding=padding, dilation=dilation, groups=groups, data_layout="NHWC", kernel_layout="HWIO",
         )  # fmt: skip
 
-    return _linear(op, 0, 1, 2, _weight(op, 1, "HWIO", (1, 2, 3, 0)), product, of_integers)
+    weights = _weight(op, 1, "HWIO", (1, 2, 3, 0))
+    return _linear(op, 0, 1, 2, weights, product, hybrid, of_integers)
 
 
 @converter("DEPTHWISE_CONV_2D", mode="own")
@@ -201,11 +227,14 @@ def _depthwise_conv_2d(op: Operation) -> Expr:
     padding = _padding(op, 0, (height, width), strides, dilation)
     layout = "HWOI" if channels > 1 else "HWIO"  # with one channel it is an ordinary convolution
 
-    def product(data: Expr, weight: Expr, dtype: str) -> Expr:
+    def product(data: Expr, weight: Expr, dtype: str, padding: Sequence[int] = padding) -> Expr:
         return relay.nn.conv2d(
             data, weight, strides, padding, dilation, groups=channels, channels=outputs,
             kernel_size=(height, width), data_layout="NHWC", kernel_layout=layout, out_dtype=dtype,
         )  # fmt: skip
+
+    def hybrid() -> Expr:
+        return _hybrid_convolution(op, weights, product, padding, (1, 2, 3), (0, 1))
 
     def of_integers(data: Expr, weight: Expr, parameters: base.Parameters) -> Expr:
         return relay.qnn.conv2d(
@@ -214,7 +243,8 @@ def _depthwise_conv_2d(op: Operation) -> Expr:
         )  # fmt: skip
 
     shape = (height, width, channels, outputs // channels)
-    return _linear(op, 0, 1, 2, _weight(op, 1, layout, (1, 2, 0, 3), shape), product, of_integers)
+    weights = _weight(op, 1, layout, (1, 2, 0, 3), shape)
+    return _linear(op, 0, 1, 2, weights, product, hybrid, of_integers)
 
 
 def _transposed(
@@ -254,7 +284,12 @@ def _transpose_conv(op: Operation) -> Expr:
         )  # fmt: skip
         return relay.transpose(result, (0, 2, 3, 1))
 
-    return _linear(op, 2, 1, 3, _weight(op, 1, "IOHW", (3, 0, 1, 2)), product, of_integers)
+    weights = _weight(op, 1, "IOHW", (3, 0, 1, 2))
+
+    def hybrid() -> Expr:
+        return hybrid_product(op, op.stored(2), 1, weights, product, (1, 2, 3), None)
+
+    return _linear(op, 2, 1, 3, weights, product, hybrid, of_integers)
 
 
 def _volume(op: Operation) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -277,7 +312,10 @@ def _conv_3d(op: Operation) -> Expr:
             kernel_size=kernel, data_layout="NDHWC", kernel_layout="DHWIO", out_dtype=dtype,
         )  # fmt: skip
 
-    return _linear(op, 0, 1, 2, op.stored(1), product)
+    def hybrid() -> Expr:
+        return hybrid_product(op, op.stored(0), 1, op.stored(1), product, (1, 2, 3, 4), None)
+
+    return _linear(op, 0, 1, 2, op.stored(1), product, hybrid)
 
 
 @converter("CONV_3D_TRANSPOSE", mode="own")
@@ -296,7 +334,12 @@ def _conv_3d_transpose(op: Operation) -> Expr:
         )  # fmt: skip
         return relay.transpose(result, (0, 2, 3, 4, 1))
 
-    return _linear(op, 2, 1, 3, _weight(op, 1, "IODHW", (4, 3, 0, 1, 2)), product)
+    weights = _weight(op, 1, "IODHW", (4, 3, 0, 1, 2))
+
+    def hybrid() -> Expr:
+        return hybrid_product(op, op.stored(2), 1, weights, product, (1, 2, 3, 4), None)
+
+    return _linear(op, 2, 1, 3, weights, product, hybrid)
 
 
 @converter("FULLY_CONNECTED", mode="own")
@@ -306,9 +349,11 @@ def _fully_connected(op: Operation) -> Expr:
     units, features = op.extents(1, (0, 1))
     keeps = bool(op.attr("keep_num_dims", False)) and op.rank(0) > 2
 
+    def of_rows(rows: Expr, weight: Expr, dtype: str) -> Expr:
+        return relay.nn.dense(rows, weight, units=units, out_dtype=dtype)
+
     def product(data: Expr, weight: Expr, dtype: str) -> Expr:
-        rows = relay.reshape(data, (-1, features))
-        result = relay.nn.dense(rows, weight, units=units, out_dtype=dtype)
+        result = of_rows(relay.reshape(data, (-1, features)), weight, dtype)
         return split_rows(op.context, result, data) if keeps else result
 
     def of_integers(data: Expr, weight: Expr, parameters: base.Parameters) -> Expr:
@@ -316,7 +361,12 @@ def _fully_connected(op: Operation) -> Expr:
         result = relay.qnn.dense(rows, weight, *parameters, units=units)
         return split_rows(op.context, result, data) if keeps else result
 
-    return _linear(op, 0, 1, 2, op.stored(1), product, of_integers)
+    def hybrid() -> Expr:
+        rows, weights = relay.reshape(op.stored(0), (-1, features)), op.stored(1)
+        result = hybrid_product(op, rows, 1, weights, of_rows, [1], [1])
+        return split_rows(op.context, result, op.stored(0)) if keeps else result
+
+    return _linear(op, 0, 1, 2, op.stored(1), product, hybrid, of_integers)
 
 
 @converter("BATCH_MATMUL")
@@ -324,6 +374,6 @@ def _batch_matmul(op: Operation) -> Expr:
     left, right, dtype = op[0], op[1], op.result().dtype
     if op.result().quantization is None and dtype == "int32":  # integers without scales
         left, right = relay.cast(op.stored(0), dtype), relay.cast(op.stored(1), dtype)
-    elif "int" in op.dtype(1) and "float" in op.dtype(0):
-        _is_quantized(op, 1, 0)  # refuses it
+    elif is_hybrid(op, 1, 0):
+        return hybrid_matmul(op)
     return matmul(op.context, left, right, bool(op.attr("adj_x", False)), bool(op.attr("adj_y", False)))

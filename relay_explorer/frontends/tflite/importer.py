@@ -20,6 +20,7 @@ from ..base.errors import SHAPE_OPTION, ModelFileError, check_supported
 from ..base.integers import with_integers
 from ..base.names import unused
 from ..base.source import Node
+from .lookup import table_kernel
 from .old_converter import ExprTable, OperatorConverter
 from .operation import Operation
 from .quantization import RANGES, quantized
@@ -58,9 +59,9 @@ def from_tflite(
     (`"HARD_SWISH"`, or a custom operator's name): `convert(node, inputs)` returns the result for the operands
     as they are stored. With `integers`, all operators of a quantized model that can do so compute with
     integers; without, convolutions, dense layers and pools do. With `reference_kernels`, layers, sums,
-    products, means and conversions of 8 bits compute what TensorFlow Lite's reference kernels compute,
-    instead of its default ones; the results differ by one step in few elements. `op_converter` is a subclass
-    of `OperatorConverter`, as scripts written for TVM define it.
+    products, means, conversions and resized images of 8 bits compute what TensorFlow Lite's reference kernels
+    compute, instead of its default ones; the results differ by one step in few elements. `op_converter` is a
+    subclass of `OperatorConverter`, as scripts written for TVM define it.
     """
     contents = read(model)
     name = Path(model).name if isinstance(model, (str, Path)) else contents.subgraphs[0].name
@@ -267,7 +268,7 @@ class Importer:
             return frame.old.convert_map[operator.name](operator.original)
         convert, mode = CONVERTERS[operator.name]
         op = Operation(frame, operator, mode)
-        kernel = reference_kernel(op) if self.reference else None
+        kernel = reference_kernel(op) or table_kernel(op)
         if kernel is not None:
             convert, op.mode = kernel, "own"
         if op.mode == "stored" and not _alike(op):

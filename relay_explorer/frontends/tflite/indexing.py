@@ -48,8 +48,11 @@ def _gather_nd(op: Operation) -> Expr:
     return relay.gather_nd(op[0], indices)
 
 
-@converter("SCATTER_ND")
+@converter("SCATTER_ND", mode="stored")
 def _scatter_nd(op: Operation) -> Expr:
+    """Add up the updates. Elements without one are zero as they are stored, also if that is not the zero
+    point: TensorFlow Lite does the same.
+    """
     shape = op.ints(2, "the shape of the result")
     rank = op.rank(0)
     indices = relay.transpose(op.stored(0), (rank - 1, *range(rank - 1)))

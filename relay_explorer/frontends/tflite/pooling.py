@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.errors import RelayError
-from ...ir.expr import Expr, const
+from ...ir.expr import Expr
 from ...ops import namespaces as relay
 from ..base.padding import same_padding
 from .operation import Operation, converter
@@ -68,32 +68,3 @@ def _l2_normalization(op: Operation) -> Expr:
     """Divide by the norm, which TensorFlow Lite bounds by 1e-6 from below."""
     normal = relay.nn.l2_normalize(op[0], eps=1e-12, axis=[op.rank(0) - 1])
     return op.activated(normal)
-
-
-@converter("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
-def _resize(op: Operation) -> Expr:
-    size = op.ints(1, "the size")
-    corners, centers = bool(op.attr("align_corners", False)), bool(op.attr("half_pixel_centers", False))
-    nearest = op.name == "RESIZE_NEAREST_NEIGHBOR"
-    mode = "align_corners" if corners else "half_pixel" if centers else "asymmetric"
-    rounding = "" if not nearest else "round" if corners else "floor"
-    x = op[0]
-    if nearest and centers and not corners:
-        return _nearest_by_centers(op, x, size)
-    return relay.image.resize2d(
-        x, size, layout="NHWC", method="nearest_neighbor" if nearest else "linear",
-        coordinate_transformation_mode=mode, rounding_method=rounding,
-    )  # fmt: skip
-
-
-def _nearest_by_centers(op: Operation, x: Expr, size: tuple[int, ...]) -> Expr:
-    """Take the elements ⌊(i + 0.5) · scale⌋, computed in float32 as TensorFlow Lite does."""
-    import numpy as np
-
-    for axis, extent, wanted in zip((1, 2), op.extents(0, (1, 2)), size):
-        scale = np.float32(extent / max(wanted, 1))
-        if wanted > 1 << 24:
-            raise RelayError(f"the resized extents must be at most {1 << 24:,}, not {wanted:,}")
-        index = np.floor((np.arange(wanted, dtype=np.float32) + np.float32(0.5)) * scale)
-        x = relay.take(x, const(np.clip(index, 0, extent - 1).astype(np.int32)), axis)
-    return x

@@ -69,7 +69,9 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator of a subgraph; -1 among `inputs` is an optional operand that is not given."""
+    """An operator of a subgraph; -1 among `inputs` is an optional operand that is not given. `intermediates`
+    are tensors that describe values inside a kernel.
+    """
 
     name: str
     inputs: tuple[int, ...]
@@ -77,6 +79,7 @@ class Operator:
     attrs: dict[str, Any]
     version: int
     original: object
+    intermediates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,7 @@ class _Reader:
                         f"subgraph `{name}` refers to tensor {index}; it has {count} tensors"
                     )
         for op in ops:
-            for index in op.inputs:
+            for index in (*op.inputs, *op.intermediates):
                 if not -1 <= index < count:
                     raise ModelFileError(
                         f"{op.name} in `{name}` reads tensor {index}; the subgraph has {count} tensors"
@@ -305,7 +308,10 @@ class _Reader:
         if not op.CustomOptionsIsNone() and op.CustomOptionsLength():
             self.spend(op.CustomOptionsLength())
             attrs["custom_options"] = op.CustomOptionsAsNumpy().tobytes()
-        return Operator(name, self.vector(op, "Inputs"), self.vector(op, "Outputs"), attrs, version, op)
+        return Operator(
+            name, self.vector(op, "Inputs"), self.vector(op, "Outputs"), attrs, version, op,
+            self.vector(op, "Intermediates"),
+        )  # fmt: skip
 
     def options(self, table: Any, kind: str) -> dict[str, Any]:
         """Return an operator's options as a dict with names like `stride_w`.

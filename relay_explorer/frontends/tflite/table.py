@@ -13,6 +13,7 @@ from . import (
     quantizing,
     recurrent,
     reduction,
+    resizing,
     shape,
     slicing,
 )
@@ -20,5 +21,5 @@ from .operation import CONVERTERS
 
 __all__ = [
     "CONVERTERS", "control", "convolution", "create", "detection", "elementwise", "indexing", "pooling",
-    "quantizing", "recurrent", "reduction", "shape", "slicing",
+    "quantizing", "recurrent", "reduction", "resizing", "shape", "slicing",
 ]  # fmt: skip

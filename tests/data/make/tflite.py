@@ -26,9 +26,11 @@ def normal(*shape: int) -> Array:
     return RNG.normal(size=shape).astype(np.float32)
 
 
-def save(name: str, contents: bytes, inputs: list[Array], has_reference: bool = False) -> None:
+def save(
+    name: str, contents: bytes, inputs: list[Array], has_reference: bool = False, kernels: str = "AUTO"
+) -> None:
     """Write a model, the inputs, and what the interpreter computes (also with its reference kernels)."""
-    outputs = run(contents, inputs, "AUTO")
+    outputs = run(contents, inputs, kernels)
     (FOLDER / f"{name}.tflite").write_bytes(contents)
     kinds = {"input": inputs, "output": outputs}
     if has_reference:
@@ -101,6 +103,22 @@ def quantized(model: Any, shape: tuple[int, ...], kind: str = "int8") -> bytes:
     return bytes(converter.convert())
 
 
+def quantized_function(function: Callable[[Any], Any], shape: tuple[int, ...], kind: str) -> bytes:
+    """Convert a function of one tensor to integers, whose input is int8 or int16."""
+    data = [RNG.normal(size=shape).astype(np.float32) for _ in range(16)]
+    wide = "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
+    return of_function(
+        function,
+        spec(*shape),
+        optimizations=[tf.lite.Optimize.DEFAULT],
+        representative_dataset=lambda: ([value] for value in data),
+        target_spec=tf.lite.TargetSpec(
+            [getattr(tf.lite.OpsSet, wide if kind == "int16" else "TFLITE_BUILTINS_INT8")]
+        ),
+        inference_input_type=getattr(tf, kind),
+    )
+
+
 def convolutional() -> None:
     """Convolutions: float, integers of 8 and 16 bits, half-precision weights, transposed, dilated, 3-D."""
     model = conv_model()
@@ -156,6 +174,61 @@ def recurrent() -> None:
         of_keras(tf.keras.Model(long, L.LSTM(3, return_sequences=True)(long))),
         [normal(1, 80, 2)],
     )
+
+
+def hybrid() -> None:
+    """Layers with weights of 8 bits and float data."""
+    dynamic = {"optimizations": [tf.lite.Optimize.DEFAULT]}
+    filters, deep, back = normal(3, 3, 8, 16), normal(5, 5, 8, 6), normal(3, 3, 16, 8)
+    grouped, matrix, many = normal(3, 3, 4, 32), normal(12, 96), normal(2, 12, 48)
+
+    def layers(x: Any) -> list[Any]:
+        return [
+            tf.nn.relu(tf.nn.conv2d(x, filters, 2, "SAME") + 0.5),
+            tf.nn.conv2d(x, grouped, 1, "VALID"), tf.nn.depthwise_conv2d(x, deep, (1, 1, 1, 1), "SAME"),
+            tf.nn.conv2d_transpose(x, back, (2, 8, 6, 16), 2, "SAME"),
+        ]  # fmt: skip
+
+    images = normal(2, 4, 3, 8) * np.array([1, 4], np.float32).reshape(2, 1, 1, 1) + np.float32(0.3)
+    contents = of_function(layers, spec(2, 4, 3, 8), **dynamic)
+    save("hybrid_convolutions", contents, [images], has_reference=True)
+    point = normal(1, 1, 72, 16)
+    contents = of_function(lambda x: tf.nn.conv2d(x, point, 1, "SAME"), spec(2, 2, 3, 72), **dynamic)
+    sizes = np.array([1, 3, 9], np.float32).reshape(1, 1, 3, 1)
+    save("hybrid_pointwise", contents, [normal(2, 2, 3, 72) * sizes], has_reference=True)
+    rows = normal(2, 5, 12) * np.array([1, 0, 3, 2, 9], np.float32).reshape(1, 5, 1)
+    save(
+        "hybrid_dense",
+        of_function(lambda x: tf.einsum("bij,jk->bik", x, matrix) + normal(96), spec(2, 5, 12), **dynamic),
+        [rows],
+        has_reference=True,
+    )
+    contents = of_function(
+        lambda x, y: [tf.matmul(x, many), tf.matmul(y, many, adjoint_a=True, adjoint_b=True)],
+        spec(2, 4, 12),
+        spec(2, 48, 4),
+        **dynamic,
+    )
+    operands = [normal(2, 4, 12), normal(2, 48, 4)]  # XNNPACK's kernel (of 2.21) reads beyond the first one
+    save("hybrid_matmul", contents, operands, kernels="BUILTIN_WITHOUT_DEFAULT_DELEGATES")
+    table = normal(40, 32)
+    contents = of_function(lambda i: tf.gather(table, i), spec(5, dtype=tf.int32), **dynamic)
+    save("hybrid_embedding", contents, [np.array([3, 0, 39, 3, 7], np.int32)])
+
+
+def old_recurrent() -> None:
+    """LSTMs with integers, which only the old version of Keras converts to one operator each.
+
+    Run with the environment variable TF_USE_LEGACY_KERAS=1.
+    """
+    tf.keras.utils.set_random_seed(7)
+    x = L.Input((4, 32), batch_size=2)
+    model = tf.keras.Model(x, L.LSTM(32, return_sequences=True, bias_initializer="random_normal")(x))
+    save("hybrid_lstm", of_keras(model, optimizations=[tf.lite.Optimize.DEFAULT]), [normal(2, 4, 32)])
+    x = L.Input((5, 6), batch_size=1)
+    model = tf.keras.Model(x, L.LSTM(8, return_sequences=True, bias_initializer="random_normal")(x))
+    sequence = RNG.integers(-128, 128, (1, 5, 6)).astype(np.int8)
+    save("lstm_int8", quantized(model, (1, 5, 6)), [sequence])
 
 
 def attention() -> None:
@@ -333,6 +406,34 @@ def quantized_networks() -> None:
         save(f"residual_{name}", quantized(residual_model(), shape, name), [images], has_reference=True)
 
 
+def integer_kernels() -> None:
+    """Operators whose kernels for integers have an arithmetic of their own."""
+
+    def bytes_(x: Any) -> list[Any]:
+        y = tf.reduce_mean(x, 3, keepdims=True)
+        return [
+            tf.image.resize(x, (7, 5)), tf.compat.v1.image.resize_bilinear(x, (7, 9), align_corners=True),
+            tf.compat.v1.image.resize_nearest_neighbor(x, (7, 9), align_corners=True),
+            x * tf.nn.relu6(x + 3.0) / 6.0, tf.nn.leaky_relu(x, 0.3), tf.sqrt(tf.nn.relu(x)),
+            tf.math.squared_difference(x, y), x > y, tf.equal(x, y), x <= 0.4,
+        ]  # fmt: skip
+
+    images = RNG.integers(-128, 128, (1, 4, 5, 4)).astype(np.int8)
+    contents = quantized_function(bytes_, (1, 4, 5, 4), "int8")
+    save("kernels_int8", contents, [images], has_reference=True)
+
+    def shorts(x: Any) -> list[Any]:
+        y = tf.reduce_mean(x, 3, keepdims=True)
+        return [
+            x + y, x - y, x * y, tf.tanh(x), tf.sigmoid(x), tf.nn.softmax(x), tf.exp(x), tf.nn.gelu(x),
+            tf.math.rsqrt(tf.nn.relu(x) + 0.5), tf.image.resize(x, (7, 5)), tf.nn.leaky_relu(x, 0.3),
+            tf.matmul(x, x, transpose_b=True),
+        ]  # fmt: skip
+
+    images = RNG.integers(-32768, 32768, (1, 4, 5, 4)).astype(np.int16)
+    save("kernels_int16", quantized_function(shorts, (1, 4, 5, 4), "int16"), [images])
+
+
 def detection() -> None:
     """The selection of boxes as a custom operator, and non-maximum suppression."""
     anchors = np.abs(normal(8, 4)) + 0.3
@@ -389,7 +490,7 @@ def sparse() -> None:
 
 PARTS = (
     convolutional, recurrent, attention, control_flow, dynamic, operators, quantized_operators, detection,
-    sparse, quantized_networks,
+    sparse, quantized_networks, hybrid, integer_kernels, old_recurrent,
 )  # fmt: skip
 
 if __name__ == "__main__":

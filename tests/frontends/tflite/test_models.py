@@ -24,9 +24,10 @@ from tests.frontends.tflite.files import (
     run,
 )
 
-REFUSED = {"dynamic_range", "variable_changed"}
-BYTES = {"conv_int8", "operators_int8", "residual_int8", "residual_uint8"}
-SHORTS = {"conv_int16", "residual_int16"}
+REFUSED = {"variable_changed"}
+BYTES = {"conv_int8", "kernels_int8", "lstm_int8", "operators_int8", "residual_int8", "residual_uint8"}
+SHORTS = {"conv_int16", "kernels_int16", "residual_int16"}
+HYBRID = ["hybrid_convolutions", "hybrid_dense", "hybrid_pointwise"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSED | BYTES | SHORTS])
@@ -46,7 +47,7 @@ def test_bytes_equal_those_of_the_interpreter(name: str, integers: bool) -> None
         np.testing.assert_array_equal(result, wanted)
 
 
-@pytest.mark.parametrize("name", ["residual_int8", "residual_uint8"])
+@pytest.mark.parametrize("name", ["kernels_int8", "residual_int8", "residual_uint8"])
 def test_bytes_equal_those_of_the_reference_kernels_on_request(name: str) -> None:
     default, reference = outputs_of(name), reference_of(name)
     assert any((a != b).any() for a, b in zip(default, reference))
@@ -55,11 +56,11 @@ def test_bytes_equal_those_of_the_reference_kernels_on_request(name: str) -> Non
         np.testing.assert_array_equal(result, wanted)
 
 
-@pytest.mark.parametrize(("name", "steps"), [("conv_int16", 1), ("residual_int16", 2)])
-def test_integers_of_16_bits_differ_by_one_step_or_by_two_after_a_sigmoid(name: str, steps: int) -> None:
+@pytest.mark.parametrize("name", sorted(SHORTS))
+def test_integers_of_16_bits_equal_those_of_the_interpreter(name: str) -> None:
     for result, wanted in zip(imported(name), outputs_of(name), strict=True):
         assert result.dtype == wanted.dtype
-        assert np.abs(result.astype(int) - wanted).max() <= steps
+        np.testing.assert_array_equal(result, wanted)
 
 
 def test_layers_of_bytes_are_operators_of_the_dialect() -> None:
@@ -84,7 +85,7 @@ def test_a_layer_with_activations_of_16_bits_sums_integers_of_64() -> None:
     assert {tuple(element_types(call)) for call in layers} == {("int64", "int64", "int64")}
 
 
-@pytest.mark.parametrize("name", ["conv_float", "conv_int8", "loops"])
+@pytest.mark.parametrize("name", ["conv_float", "conv_int8", "hybrid_dense", "loops"])
 def test_compiles(name: str) -> None:
     mod, params = from_tflite(path_of(name))
     executor = "vm" if name == "loops" else "graph"
@@ -146,10 +147,20 @@ def test_expressions_point_to_their_operator_and_module() -> None:
     assert any("multi_head_attention" in node.path for node in nodes if node is not None)
 
 
-def test_dynamic_range_quantization_is_refused_with_the_reason() -> None:
-    with pytest.raises(RelayError, match="quantizes the data in every run") as caught:
-        from_tflite(path_of("dynamic_range"))
-    assert "representative_dataset" in str(caught.value)
+def test_float_data_is_quantized_in_every_run_where_weights_have_8_bits() -> None:
+    mod, _ = from_tflite(path_of("hybrid_convolutions"))
+    layers = calls(mod, "nn.conv2d", "nn.conv2d_transpose")
+    kinds = sorted(element_types(call) for call in layers)
+    assert kinds == [["int32", "int32", "int32"], *[["int8", "int8", "int32"]] * 3]
+    mod, _ = from_tflite(path_of("hybrid_lstm"))
+    assert {tuple(element_types(call)) for call in calls(mod, "nn.dense")} == {("int8", "int8", "int32")}
+
+
+@pytest.mark.parametrize("name", HYBRID)
+def test_reference_kernels_quantize_float_data_in_their_own_way_on_request(name: str) -> None:
+    mod, params = from_tflite(path_of(name), reference_kernels=True)
+    for result, wanted in zip(run(mod, params, inputs_of(name)), reference_of(name), strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
 
 
 def test_a_variable_that_changes_is_refused() -> None:
