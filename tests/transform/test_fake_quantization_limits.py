@@ -68,14 +68,17 @@ def test_the_report_names_the_operator_and_the_reason() -> None:
             snapshot("a scale is inf, which is not a positive number"),
         ),
         (relay.nn.relu(image(scale=-1.0)), snapshot("a scale is -1, which is not a positive number")),
-        (relay.maximum(image(), const(float("nan"))), snapshot("the constant is NaN")),
+        (relay.maximum(image(dtype="int16"), const(float("nan"))), snapshot("the constant is NaN")),
         (
             relay.nn.conv2d(image(scale=1e-25), image(scale=1e-25, name="w"), kernel_size=(6, 6)),
             snapshot(
                 "a scale is 0, which is not a positive number: the product of the scales of data and weight"
             ),
         ),
-        (relay.multiply(image(), const(0.0)), snapshot("`multiply` multiplies by 0, which leaves no scale")),
+        (
+            relay.multiply(image(dtype="int16"), const(0.0)),
+            snapshot("`multiply` multiplies by 0, which leaves no scale"),
+        ),
         (
             relay.nn.dense(
                 qnn.dequantize(relay.var("x", shape=(2, 8), dtype="int16"), const(1.0), const(0)),

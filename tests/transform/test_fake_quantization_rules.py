@@ -44,12 +44,22 @@ def channels(region: Region, shape: tuple[int, ...], axis: int) -> Expr:
     return region.dequantized(shape, "int8", np.linspace(0.01, 0.04, extent), np.zeros(extent), axis)
 
 
-def transposed(region: Region) -> Expr:
+def transposed(region: Region, groups: int = 1) -> Expr:
     weight = channels(region, (4, 3, 3, 3), 1)
-    return relay.nn.conv2d_transpose(image(region), weight, kernel_size=(3, 3), channels=3, strides=(2, 2))
+    return relay.nn.conv2d_transpose(
+        image(region), weight, kernel_size=(3, 3), channels=3 * groups, strides=(2, 2), groups=groups
+    )
 
 
 EXAMPLES: dict[str, list[Example]] = {
+    "nn.conv1d": [
+        lambda r: relay.nn.conv1d(
+            matrix(r, 4, 9, 2), channels(r, (6, 2, 3), 0), 2, (1, 0), 2, 2, channels=6, kernel_size=3
+        ),
+        lambda r: relay.nn.conv1d(
+            matrix(r, 9, 4, 2), channels(r, (3, 4, 5), 2), data_layout="NWC", kernel_layout="WIO"
+        ),
+    ],
     "nn.conv2d": [
         lambda r: relay.nn.conv2d(image(r), channels(r, (5, 4, 3, 3), 0), kernel_size=(3, 3), padding=(1, 1)),
         lambda r: relay.nn.conv2d(
@@ -59,8 +69,12 @@ EXAMPLES: dict[str, list[Example]] = {
             relay.transpose(image(r), (0, 2, 3, 1)), channels(r, (3, 3, 4, 5), 3), kernel_size=(3, 3),
             data_layout="NHWC", kernel_layout="HWIO",
         ),
+        lambda r: relay.nn.conv2d(  # two outputs of each channel, which share a scale
+            relay.transpose(image(r), (0, 2, 3, 1)), channels(r, (3, 3, 4, 2), 2), kernel_size=(3, 3),
+            data_layout="NHWC", kernel_layout="HWOI", groups=4, channels=8,
+        ),
     ],
-    "nn.conv2d_transpose": [transposed],
+    "nn.conv2d_transpose": [transposed, lambda r: transposed(r, groups=2)],
     "nn.dense": [
         lambda r: relay.nn.dense(matrix(r, 3, 8), channels(r, (5, 8), 0)),
         lambda r: relay.nn.dense(matrix(r, 3, 8), relay.transpose(channels(r, (8, 5), 1))),
@@ -102,7 +116,10 @@ EXAMPLES: dict[str, list[Example]] = {
         lambda r: relay.multiply(image(r), r.image()),
         lambda r: relay.multiply(const(np.float32(-0.3)), image(r)),
     ],
-    "divide": [lambda r: relay.divide(image(r), const(np.float32(1.7)))],
+    "divide": [
+        lambda r: relay.divide(image(r), const(np.float32(1.7))),
+        lambda r: relay.divide(image(r), qnn.dequantize(const(np.uint8(200)), const(0.01), const(30))),
+    ],
     "negative": [lambda r: relay.negative(image(r))],
     "maximum": [
         lambda r: relay.maximum(image(r), r.image()),

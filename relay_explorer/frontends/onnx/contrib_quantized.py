@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, const
@@ -22,7 +22,7 @@ from .quantized import (
     quantize_linear,
     requantized,
 )
-from .registry import MICROSOFT, Inputs, converter
+from .registry import MICROSOFT, Inputs, converter, find
 from .tools import normal_axis, operand, operands, optional
 
 converter("QuantizeLinear", domain=MICROSOFT)(quantize_linear)
@@ -91,9 +91,54 @@ def _qlinear_global_average_pool(g: Graph, node: Node, inputs: Inputs) -> Expr:
 def _pooled(operator: str, g: Graph, node: Node, x: Expr) -> Expr:
     if not g.attr(node, "channels_last", 0):
         return by_operator(operator, g, node, [x])
+    return _channels_last(operator, g, node, [x])
+
+
+def _channels_last(operator: str, g: Graph, node: Node, inputs: Inputs) -> Expr:
+    """Convert a node of an operator of the standard, except that the channels of its data come last."""
+    x = operand(node, inputs)
     rank = g.context.rank(x)
     moved = relay.transpose(x, [0, rank - 1, *range(1, rank - 1)])
-    return relay.transpose(by_operator(operator, g, node, [moved]), [0, *range(2, rank), 1])
+    result = by_operator(operator, g, node, [moved, *inputs[1:]])
+    return relay.transpose(result, [0, *range(2, rank), 1])
+
+
+@converter("QLinearConv", domain=MICROSOFT)
+def _qlinear_conv(g: Graph, node: Node, inputs: Inputs) -> Expr:
+    if g.attr(node, "channels_last", 0):
+        return _channels_last("QLinearConv", g, node, inputs)
+    return by_operator("QLinearConv", g, node, inputs)
+
+
+@converter("NhwcMaxPool", domain=MICROSOFT)
+def _nhwc_max_pool(g: Graph, node: Node, inputs: Inputs) -> Expr:
+    return _channels_last("MaxPool", g, node, inputs)
+
+
+@converter("QLinearWhere", domain=MICROSOFT)
+def _qlinear_where(g: Graph, node: Node, inputs: Inputs) -> Expr:
+    condition, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = operands(node, inputs, 9)
+    dtype = g.context.dtype(a)
+    parts = [
+        quantize(g, _real(g, *part), y_scale, y_zero, dtype)
+        for part in ((a, a_scale, a_zero), (b, b_scale, b_zero))
+    ]
+    return relay.where(condition, *parts)
+
+
+@converter("QEmbedLayerNormalization", domain=MICROSOFT)
+def _qembed_layer_normalization(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
+    """Convert as `EmbedLayerNormalization` with the real numbers that the tables stand for."""
+    given = [*inputs, *[None] * (18 - len(inputs))]
+    tables: list[Expr | None] = []
+    for place in range(5):
+        table, scale, zero = given[2 + place], given[8 + place], given[13 + place]
+        tables.append(None if table is None or scale is None else _real(g, table, scale, zero))
+    form = find(MICROSOFT, "EmbedLayerNormalization", 1)
+    assert form is not None, "EmbedLayerNormalization has a converter"
+    results = form(g, node, [*given[:2], *tables, given[7]])
+    assert isinstance(results, list)
+    return results[:2]
 
 
 @converter("QLinearConcat", domain=MICROSOFT)

@@ -33,6 +33,7 @@ from ..base.source import Node
 from . import registry
 from .body import Body, Reader
 from .expansion import expansion
+from .few_bits import FewBits, of_result
 from .registry import OnnxConverter
 from .types import identifier, relay_type
 
@@ -65,6 +66,7 @@ class Importer:
         self.options = dict(options)
         self.sizes: dict[str, SizeVar] = {}
         self._weights: dict[int, Expr] = {}
+        self.few_bits: dict[Expr, FewBits] = {}  # the values whose elements have fewer bits than a byte
         self.calls: tuple[str, ...] = ()  # the functions that are being expanded
         self.expanded = 0  # nodes of expanded functions and of subgraphs so far
 
@@ -93,6 +95,8 @@ class Importer:
         if expr is None:
             unique = unused(name, self.context.params)  # another subgraph may have a weight of that name
             expr = self._weights[id(value)] = self.context.weight(unique, value, self.freeze)
+            if (type_ := self.reader.tensors.few_bits(value)) is not None:
+                self.few_bits[expr] = type_
         return expr
 
     def supports(self, node: Node) -> bool:
@@ -186,9 +190,11 @@ class Graph:
         """Convert one node, and bind its results to the names of its outputs."""
         inputs: list[Anything] = [self.value(name) if name else None for name in node.inputs]
         form = self.importer.converter(node, self.opsets)
+        few_bits: list[FewBits | None] = [None]
 
         def convert(_: Node, operands: list[Anything]) -> Anything:
             assert form is not None, f"{node.op} has been checked to have a converter"
+            few_bits[0] = of_result(self.importer, node, operands)
             results = results_of(form(self, node, operands))
             wanted = [index for index, name in enumerate(node.outputs) if name]
             if wanted and wanted[-1] >= len(results):
@@ -203,6 +209,8 @@ class Graph:
         if len(results) < len(node.outputs) and len(results) < len(named):
             raise RelayError(f"the converter of {node.op} returned {len(results)} of {len(named)} outputs")
         for name, result in zip(node.outputs, results):
+            if few_bits[0] is not None:
+                self.importer.few_bits[result] = few_bits[0]
             if name:
                 self.values[name] = result
 

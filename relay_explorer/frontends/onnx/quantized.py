@@ -18,6 +18,7 @@ from ..base.errors import DynamicShapeError
 from ..base.source import Node
 from . import registry
 from .convolution import with_bias
+from .few_bits import of_result
 from .graph import Graph
 from .matrix import matmul
 from .registry import Inputs, converter
@@ -135,15 +136,19 @@ def aligned(g: Graph, parameter: Expr, x: Expr, axis: int, block: int = 0) -> Ex
 def quantize_linear(g: Graph, node: Node, inputs: Inputs) -> Expr:
     x, scale = operands(node, inputs, 2)
     zero = optional(inputs, 2)
+    few = of_result(g.importer, node, inputs)
     number = g.attr(node, "output_dtype", 0)
-    if number:
+    if few is not None:
+        dtype = few.dtype
+    elif number:
         dtype = dtype_of(number)
     else:
         dtype = "uint8" if zero is None else g.context.dtype(zero)
     precision = g.attr(node, "precision", 0)
     if precision and dtype_of(precision) not in ("float32", "float64"):
         raise RelayError(f"QuantizeLinear with precision={dtype_of(precision)} cannot be imported")
-    return quantize(g, x, scale, zero, dtype, g.attr(node, "axis", 1), g.attr(node, "block_size", 0))
+    result = quantize(g, x, scale, zero, dtype, g.attr(node, "axis", 1), g.attr(node, "block_size", 0))
+    return result if few is None else relay.clip(result, few.low, few.high)
 
 
 @converter("DequantizeLinear", since=10)
@@ -314,9 +319,11 @@ def _convolution(g: Graph, node: Node, x: Factor, weight: Factor, bias: Expr | N
 
 
 def _planar(g: Graph, node: Node, x: Factor, weight: Factor) -> Expr | None:
-    """Return the convolution of images of 8-bit integers; None for other data."""
-    kinds = {g.context.dtype(x.whole), g.context.dtype(weight.whole)}
-    if g.context.rank(x.whole) != 4 or not kinds <= set(_BYTES) or not _at_most_one_axis(g, x.zero, 0):
+    """Return the convolution of images of 8-bit integers, or of sequences, which are images of one row; None
+    for other data.
+    """
+    rank, kinds = g.context.rank(x.whole), {g.context.dtype(x.whole), g.context.dtype(weight.whole)}
+    if rank not in (3, 4) or not kinds <= set(_BYTES) or not _at_most_one_axis(g, x.zero, 0):
         return None
     shape = g.context.static_shape(weight.whole)
     window = Window(g, node, x.whole, list(g.attr(node, "kernel_shape") or shape[2:]))
@@ -326,11 +333,20 @@ def _planar(g: Graph, node: Node, x: Factor, weight: Factor) -> Expr | None:
     one = const(1.0, "float32")
     of_data = parameters(g, x.whole, one, x.zero, 1)
     of_weight = parameters(g, weight.whole, one, weight.zero, 0)
-    return relay.qnn.conv2d(
-        x.whole, weight.whole, of_data.zero, of_weight.zero, _scale(g, x.scale), _scale(g, weight.scale),
-        kernel_size=window.kernel, channels=shape[0], strides=window.strides, padding=pads,
-        dilation=window.dilations, groups=g.attr(node, "group", 1),
+    rows = [1] * (4 - rank)  # the extent of the axis that sequences lack
+    kernel = weight.whole
+    if rows:
+        data, kernel, pads = (
+            relay.expand_dims(data, 2),
+            relay.expand_dims(kernel, 2),
+            [0, pads[0], 0, pads[1]],
+        )
+    result = relay.qnn.conv2d(
+        data, kernel, of_data.zero, of_weight.zero, _scale(g, x.scale), _scale(g, weight.scale),
+        kernel_size=[*rows, *window.kernel], channels=shape[0], strides=[*rows, *window.strides],
+        padding=pads, dilation=[*rows, *window.dilations], groups=g.attr(node, "group", 1),
     )  # fmt: skip
+    return relay.squeeze(result, [2]) if rows else result
 
 
 def by_operator(operator: str, g: Graph, node: Node, inputs: Inputs, opset: int = 0) -> Expr:
@@ -341,5 +357,7 @@ def by_operator(operator: str, g: Graph, node: Node, inputs: Inputs, opset: int 
         operator, node.name, node.inputs, node.outputs, node.attrs, node.scope, node.location, node.original
     )
     result = form(g, renamed, list(inputs))
+    if isinstance(result, list):
+        (result,) = result
     assert isinstance(result, Expr)
     return result

@@ -29,7 +29,7 @@ Cell = Callable[[Expr, Sequence[Expr]], Sequence[Expr]]
 
 @converter("RNN")
 def rnn(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
-    layer = _Layer(g, node, inputs, gates=1, functions=["Tanh"])
+    layer = Layer(g, node, inputs, gates=1, functions=["Tanh"])
 
     def cell(direction: int) -> Cell:
         f = layer.functions[direction][0]
@@ -45,7 +45,7 @@ def rnn(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
 
 @converter("GRU")
 def gru(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
-    layer = _Layer(g, node, inputs, gates=3, functions=["Sigmoid", "Tanh"])
+    layer = Layer(g, node, inputs, gates=3, functions=["Sigmoid", "Tanh"])
     resets_last = bool(g.attr(node, "linear_before_reset", 0))
     hidden = layer.hidden
 
@@ -84,13 +84,20 @@ def gru(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
 
 @converter("LSTM")
 def lstm(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
-    layer = _Layer(g, node, inputs, gates=4, functions=["Sigmoid", "Tanh", "Tanh"])
-    coupled = bool(g.attr(node, "input_forget", 0))
-    peepholes = inputs[7] if len(inputs) > 7 else None
+    layer = Layer(g, node, inputs, gates=4, functions=LSTM_FUNCTIONS)
+    return lstm_results(layer, inputs[7] if len(inputs) > 7 else None)
+
+
+LSTM_FUNCTIONS = ("Sigmoid", "Tanh", "Tanh")
+
+
+def lstm_results(layer: Layer, peepholes: Expr | None) -> Sequence[Expr]:
+    """Return the states of all steps of an LSTM layer, the last ones, and its last memories."""
+    coupled = bool(layer.g.attr(layer.node, "input_forget", 0))
 
     def cell(direction: int) -> Cell:
         f, c, h = layer.functions[direction]
-        weights, bias = layer.recurrent_weights(direction), layer.bias(direction)
+        product, bias = layer.of_state(direction), layer.bias(direction)
         looks: Sequence[Expr | None] = [None, None, None]  # of the input, output and forget gates
         if peepholes is not None:
             whole = layer.of_direction(peepholes, direction)
@@ -102,7 +109,7 @@ def lstm(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
 
         def step(x: Expr, states: Sequence[Expr]) -> Sequence[Expr]:
             state, memory = states
-            gates = _plus(relay.add(x, relay.nn.dense(state, weights)), bias)
+            gates = _plus(relay.add(x, product(state)), bias)
             i, o, z, candidate = relay.split(gates, 4, axis=1)
             write = f(peep(i, 0, memory))
             one = const(1.0, layer.dtype)
@@ -115,7 +122,7 @@ def lstm(g: Graph, node: Node, inputs: list[Anything]) -> Sequence[Expr]:
     return layer.build(cell, states=2)
 
 
-class _Layer:
+class Layer:
     """What the three layers share: the operands by direction, the iteration over the steps, the results."""
 
     def __init__(
@@ -173,6 +180,16 @@ class _Layer:
         assert self.recurrent is not None
         return self.of_direction(self.recurrent, direction)
 
+    def of_state(self, direction: int) -> Callable[[Expr], Expr]:
+        """Return the function that multiplies the state by its weights."""
+        weights = self.recurrent_weights(direction)
+        return lambda state: relay.nn.dense(state, weights)
+
+    def of_inputs(self, flat: Expr, direction: int) -> Expr:
+        """Return the products of the rows of a matrix with the weights of the inputs."""
+        assert self.weights is not None
+        return relay.nn.dense(flat, self.of_direction(self.weights, direction))
+
     def biases(self, direction: int) -> tuple[Expr | None, Expr | None]:
         """Return the biases of the input's and of the state's product, None where the layer has none."""
         if self.bias_operand is None:
@@ -193,7 +210,7 @@ class _Layer:
         width = self.gates * self.hidden
         if not isinstance(steps, int) and not isinstance(batch, int):
             return relay.nn.batch_matmul(data, relay.expand_dims(weights, 0))
-        flat = relay.nn.dense(relay.reshape(data, [-1, self.context.static_shape(weights)[1]]), weights)
+        flat = self.of_inputs(relay.reshape(data, [-1, self.context.static_shape(weights)[1]]), direction)
         shape = [steps if isinstance(steps, int) else -1, batch if isinstance(batch, int) else -1, width]
         return relay.reshape(flat, shape)
 

@@ -33,7 +33,7 @@ _MODULES = (
     "reductions", "shapes", "slices", "indexing", "creation", "control", "sequences", "recurrent",
     "quantized", "resize", "vision", "signal", "training", "random_numbers", "attention", "layer_norms",
     "algebra", "uniqueness", "bits", "ml", "contrib", "contrib_attention", "contrib_quantized",
-    "contrib_nbits",
+    "contrib_nbits", "contrib_recurrent",
 )  # fmt: skip
 
 _forms: dict[tuple[str, str], list[tuple[int, OnnxConverter]]] = {}

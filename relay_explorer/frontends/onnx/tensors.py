@@ -9,6 +9,7 @@ from typing import Any as Anything
 
 from ...ir.ndarray import NDArray, itemsize
 from ..base.errors import ModelFileError
+from .few_bits import TYPES, FewBits, unpacked
 from .types import MOST_ELEMENTS, dtype_of, plain
 
 _EXTERNAL = 1  # TensorProto.DataLocation
@@ -29,6 +30,7 @@ class Tensors:
         self.folder = folder
         self.raw = raw or {}
         self._files: dict[str, memoryview] = {}
+        self._few_bits: dict[int, tuple[NDArray, FewBits]] = {}  # by the arrays' identities
 
     def initializer(self, proto: Anything, index: int) -> NDArray:
         """Decode the main graph's initializer number `index`."""
@@ -40,6 +42,11 @@ class Tensors:
         if proto.data_location == _EXTERNAL:
             return self._decoded(proto, self._external(proto))
         return self._decoded(proto, memoryview(proto.raw_data) if proto.HasField("raw_data") else None)
+
+    def few_bits(self, array: NDArray) -> FewBits | None:
+        """Return the element type in the file of an array whose elements have fewer bits there."""
+        found = self._few_bits.get(id(array))
+        return None if found is None else found[1]
 
     def dense(self, proto: Anything) -> NDArray:
         """Decode a `SparseTensorProto` as a dense tensor."""
@@ -72,11 +79,17 @@ class Tensors:
 
     def _decoded(self, proto: Anything, raw: memoryview | None) -> NDArray:
         where = f"the tensor %{proto.name}" if proto.name else "the tensor"
+        shape = tuple([int(dim) for dim in proto.dims])
+        if proto.data_type in TYPES:
+            _count(shape, where)
+            packed = bytes([int(byte) & 255 for byte in proto.int32_data]) if raw is None else raw
+            array = unpacked(packed, TYPES[proto.data_type], shape, where)
+            self._few_bits[id(array)] = array, TYPES[proto.data_type]
+            return array
         try:
             dtype = dtype_of(proto.data_type)
         except ModelFileError as error:
             raise ModelFileError(f"{where}: {error.message}") from error
-        shape = tuple([int(dim) for dim in proto.dims])
         count = _count(shape, where)
         if raw is not None:
             return _from_raw(where, shape, dtype, count, raw)

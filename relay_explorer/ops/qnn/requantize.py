@@ -20,14 +20,21 @@ from .arithmetic import chosen, requantized
 from .config import COMPUTE_DTYPES, ROUNDINGS
 from .documents import AXIS, COMPUTE_DTYPE, INTEGERS, OUT_DTYPE, ROUNDING
 from .layouts import per_channel
-from .parameters import alternatives, are_known, check_channels, check_parameters, elements, out_elements
+from .parameters import (
+    QUANTIZED,
+    alternatives,
+    are_known,
+    check_channels,
+    check_parameters,
+    elements,
+    out_elements,
+)
 from .plain import centered, operand_type, problem, spread
 from .scaling import Ratio, Result, rescaled
 
 __all__ = ["requantize"]
 
-_INPUT = ("int8", "uint8", "int16", "int32", "int64")
-_OUTPUT = ("int8", "uint8", "int16", "int32")
+_INPUT = (*QUANTIZED, "int64")
 
 
 def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter: Reporter) -> bool:
@@ -39,7 +46,7 @@ def _relation(types: Sequence[Type], num_inputs: int, attrs: Anything, reporter:
     for name, allowed in (("rounding", ROUNDINGS), ("compute_dtype", COMPUTE_DTYPES)):
         if attrs[name] not in ("None", *allowed):
             raise RelationError(f'{name}="{attrs[name]}" must be {alternatives((*allowed, "None"))}')
-    reporter.assign(types[5], TensorType.of(data.shape, out_elements(attrs.out_dtype, _OUTPUT)))
+    reporter.assign(types[5], TensorType.of(data.shape, out_elements(attrs.out_dtype, QUANTIZED)))
     return True
 
 

@@ -15,6 +15,7 @@ from ...ir.typed import tensor_type
 from ...ir.types import TensorType
 from ..tools.typed_rewrite import call
 from .affine import (
+    FEW_FINER_BITS,
     FINER_BITS,
     AffineTypes,
     Rule,
@@ -156,10 +157,13 @@ def _added_constant(name: str, node: Call, types: AffineTypes) -> list[Anything]
         target = types.output
         if target is not None and scalar_type(target):
             wide = TensorAffineType(_for_sums(types, target), const(0), WIDE)
-        elif scalar_type(own) and bits(own.dtype) <= 8:
-            wide = TensorAffineType(constant(scale_of(own) / 2**FINER_BITS, "float32"), const(0), WIDE)
-        else:
+        elif not scalar_type(own):
             raise StaysFloatError(f"{name_of(node)} adds a constant to values whose scales differ by channel")
+        elif bits(own.dtype) <= 16:
+            shift = FINER_BITS if bits(own.dtype) <= 8 else FEW_FINER_BITS
+            wide = TensorAffineType(constant(scale_of(own) / 2**shift, "float32"), const(0), WIDE)
+        else:
+            raise StaysFloatError(f"{name_of(node)} adds a constant to 32-bit integers with a zero point")
         value, own = types.requantized(value, own, wide), wide
     if not scalar_type(own):
         if len(tensor_type(value).shape) != len(tensor_type(node).shape):
@@ -215,10 +219,30 @@ def _mul_takes(a: TensorAffineType, b: TensorAffineType) -> bool:
 def divided(node: Call, types: AffineTypes) -> list[Anything]:
     """Divided by a positive constant, the integers stay and the scale changes."""
     left, right = node.args
-    divisor = value_of(right)
+    divisor = _real(right, types)
     if left not in types or divisor is None or not (divisor != 0).all():
         raise StaysFloatError("`divide` divides by something else than a constant")
     return _scaled(node, left, 1 / divisor, types)
+
+
+def _real(operand: Expr, types: AffineTypes) -> Anything:
+    """Return the real numbers that a constant operand stands for, as an array; None for other operands."""
+    value = value_of(operand)
+    if value is None or operand not in types:
+        return value
+    type_ = types.tensor(operand)
+    return (
+        (value.astype("int64") - _aligned(zero_of(type_), type_, value.ndim))
+        * _aligned(scale_of(type_), type_, value.ndim)
+    ).astype("float32")
+
+
+def _aligned(parameter: Anything, type_: TensorAffineType, rank: int) -> Anything:
+    """Give a scale or zero point the rank of its tensor."""
+    shape = [1] * rank
+    if parameter.size > 1:
+        shape[type_.axis] = -1
+    return parameter.reshape(shape)
 
 
 def _scaled(node: Call, value: Expr, factor: Anything, types: AffineTypes) -> list[Anything]:

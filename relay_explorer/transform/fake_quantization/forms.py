@@ -19,10 +19,13 @@ DEQUANTIZE = "qnn.dequantize"
 
 
 class Obstacle(NamedTuple):
-    """Why a value cannot be part of a region: a reason, and the expression at fault."""
+    """Why a value cannot be part of a region: a reason, the expression at fault, and whether its rule failed
+    instead of refusing.
+    """
 
     reason: str
     culprit: Expr
+    failed: bool = False
 
 
 class Form(NamedTuple):
@@ -74,7 +77,7 @@ def applied(
         raise FailedError(Obstacle(str(problem), node)) from None
     except Exception as problem:  # a user's rule may refuse in any way, as in TVM
         said = str(problem).splitlines()[0][:200] if str(problem) else type(problem).__name__
-        raise FailedError(Obstacle(f"the rule of {name_of(node)} failed: {said}", node)) from problem
+        raise FailedError(Obstacle(f"the rule of {name_of(node)} failed: {said}", node, True)) from problem
     if len(answer) != 2 or not isinstance(answer[0], Expr) or not isinstance(answer[1], AffineType):
         raise RelayError(
             f"the rule of {name_of(node)} must return an expression and its affine type, not {answer!r:.80}",

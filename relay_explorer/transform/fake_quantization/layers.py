@@ -70,13 +70,16 @@ def _accumulated(data: TensorAffineType, weight: TensorAffineType, axis: int) ->
     return TensorAffineType(scale, zero, ACCUMULATOR, axis)
 
 
-def _convolution(quantized_operator: str, output: str) -> Rule:
+def _convolution(quantized_operator: str, transposed: bool) -> Rule:
     def convolution(node: Call, types: AffineTypes) -> list[object]:
         """Multiply integers in a convolution, which corrects for the zero points of both operands."""
         attrs = node.attrs
         assert attrs is not None
         kernel = Layout(attrs["kernel_layout"])
-        data, weight = _data_and_weight(node, types, kernel.index_of(output))
+        data, weight = _data_and_weight(node, types, kernel.index_of("O"))
+        layout = Layout(attrs["out_layout"] or attrs["data_layout"])
+        channels = layout.index_of("C")
+        accumulated = _accumulated(data, weight, channels)
         fields = {name: attrs[name] for name in attrs if name != "out_dtype"}
         result = call(
             quantized_operator,
@@ -88,10 +91,66 @@ def _convolution(quantized_operator: str, output: str) -> Rule:
             **fields,
             out_dtype=ACCUMULATOR,
         )
-        layout = Layout(attrs["out_layout"] or attrs["data_layout"])
-        return [result, _accumulated(data, weight, layout.index_of("C"))]
+        return [result, _of_outputs(node, accumulated, transposed)]
 
     return convolution
+
+
+def _of_outputs(node: Call, type_: TensorAffineType, transposed: bool) -> TensorAffineType:
+    """Return the type of accumulators with a scale for each output channel.
+
+    The groups of a transposed convolution share the scales of the weight's output channels, and a depthwise
+    weight may have several outputs for each of its channels.
+    """
+    import numpy
+
+    channels, scale = tensor_type(node).shape[type_.axis], value_of(type_.scale)
+    if scalar_type(type_) or tensor_type(type_.scale).shape[0] == channels:
+        return type_
+    if scale is None or not isinstance(channels, int) or channels % scale.size:
+        raise StaysFloatError(f"the scales of the weight of {name_of(node)} are not one for each output")
+    numbers = (numpy.tile if transposed else numpy.repeat)(scale, channels // scale.size)
+    zeros = constant(0 * numbers, "int32")
+    return TensorAffineType(constant(numbers, str(scale.dtype)), zeros, type_.dtype, type_.axis)
+
+
+def conv1d(node: Call, types: AffineTypes) -> list[object]:
+    """Convolve sequences as images of one row, for which there is a quantized operator."""
+    attrs = node.attrs
+    assert attrs is not None
+    kernel, layout = Layout(attrs["kernel_layout"]), Layout(attrs["data_layout"])
+    out_layout = Layout(attrs["out_layout"] or attrs["data_layout"])
+    data, weight = _data_and_weight(node, types, kernel.index_of("O"))
+    accumulated = _accumulated(data, weight, out_layout.index_of("C"))
+    operands = [
+        call("expand_dims", operand, axis=own.index_of("W"), num_newaxis=1)
+        for operand, own in zip(node.args, (layout, kernel), strict=True)
+    ]
+    width = tensor_type(node.args[1]).shape[kernel.index_of("W")]
+    left, right = attrs["padding"]
+    result = call(
+        "qnn.conv2d",
+        *operands,
+        data.zero_point,
+        weight.zero_point,
+        data.scale,
+        weight.scale,
+        kernel_size=(1, width),
+        channels=tensor_type(node).shape[out_layout.index_of("C")],
+        strides=(1, *attrs["strides"]),
+        padding=(0, left, 0, right),
+        dilation=(1, *attrs["dilation"]),
+        groups=attrs["groups"],
+        data_layout=_of_image(layout),
+        kernel_layout=_of_image(kernel),
+        out_layout=_of_image(out_layout),
+        out_dtype=ACCUMULATOR,
+    )
+    return [call("squeeze", result, axis=(out_layout.index_of("W"),)), accumulated]
+
+
+def _of_image(layout: Layout) -> str:
+    return str(layout).replace("W", "HW")
 
 
 def dense(node: Call, types: AffineTypes) -> list[object]:
@@ -196,8 +255,9 @@ def as_accumulators(bias: Expr, type_: TensorAffineType, types: AffineTypes) -> 
 
 
 RULES: dict[str, Rule] = {
-    "nn.conv2d": _convolution("qnn.conv2d", "O"),
-    "nn.conv2d_transpose": _convolution("qnn.conv2d_transpose", "O"),
+    "nn.conv1d": conv1d,
+    "nn.conv2d": _convolution("qnn.conv2d", False),
+    "nn.conv2d_transpose": _convolution("qnn.conv2d_transpose", True),
     "nn.dense": dense,
     "nn.matmul": matmul,
     "nn.batch_matmul": batch_matmul,

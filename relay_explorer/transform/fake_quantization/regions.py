@@ -35,6 +35,7 @@ from .forms import (
     typed,
 )
 from .rules import commutes, rule_of
+from .tables import tabulated
 
 ENDS = frozenset([QUANTIZE, DEQUANTIZE])
 
@@ -109,12 +110,12 @@ class RegionConverter:
     def _quantize(self, node: Call, new: Call) -> Expr:
         """Convert the region that a `qnn.quantize` ends."""
         data = node.args[0]
-        if data not in self.inner and data not in self.leaves:
-            if data in self.obstacles and not isinstance(data, Var):
-                self._stays(node, self.obstacles[data], self._region(data))
-            return new
         assert new.attrs is not None
         target = affine_type(new, new.attrs["out_dtype"])
+        if data not in self.inner and data not in self.leaves:
+            if data in self.obstacles and not isinstance(data, Var):
+                return self._by_table(node, new, target, self.obstacles[data], self._region(data))
+            return new
         region = self._region(data)
         if wrong := wrong_scale(target.scale):
             self._stays(node, Obstacle(wrong, node), region)
@@ -125,11 +126,9 @@ class RegionConverter:
             assert isinstance(form.type, TensorAffineType)
             result = requantized(form.value, form.type, target, self.arithmetic)
         except FailedError as failure:
-            self._stays(node, failure.obstacle, region)
-            return new
+            return self._by_table(node, new, target, failure.obstacle, region)
         except StaysFloatError as problem:
-            self._stays(node, Obstacle(str(problem), node), region)
-            return new
+            return self._by_table(node, new, target, Obstacle(str(problem), node), region)
         for application in applications:
             emit_rewrite(*application)
         emit_rewrite(
@@ -137,6 +136,27 @@ class RegionConverter:
             node,
             result,
             sentence="What is quantized is an integer already; it is requantized where the scales differ.",
+        )
+        if self.events is not None:
+            self.events.emit(Region(node, _calls(region), result))
+        return result
+
+    def _by_table(
+        self, node: Call, new: Call, target: TensorAffineType, obstacle: Obstacle, region: Sequence[Expr]
+    ) -> Expr:
+        """Convert a region whose operators have no integer form to a table of its results, or report that it
+        stays float.
+        """
+        refused = not obstacle.failed and not wrong_scale(target.scale)
+        result = tabulated(node, target, self.leaves) if refused else None
+        if result is None:
+            self._stays(node, obstacle, region)
+            return new
+        emit_rewrite(
+            tabulated,
+            node,
+            result,
+            sentence="The result depends on one 8-bit integer: a table of 256 entries has all its values.",
         )
         if self.events is not None:
             self.events.emit(Region(node, _calls(region), result))

@@ -35,6 +35,7 @@ from .affine import (
 )
 from .bounds import Side, bound, common, comparable
 
+MOVING = (Trait.RESHAPE, Trait.TRANSPOSE, Trait.COPY)
 MAX_TRACED_ELEMENTS = 2**26  # of a tensor whose channels are followed through an operator
 
 
@@ -44,7 +45,10 @@ def selected(node: Call, types: AffineTypes) -> list[Anything]:
     others = [arg for arg in node.args[1:] if arg in types]
     if others:
         raise StaysFloatError(f"{name_of(node)} has several quantized operands")
-    scale_of(type_)
+    moves = isinstance(node.op, Op) and any(map(node.op.has, MOVING))
+    # A comparison needs a scale that is known to be positive. Elements that only move are dequantized by any.
+    if not (moves and types.dequantized and scalar_type(type_)):
+        scale_of(type_)
     result = node.checked_type
     fields = result.fields if isinstance(result, TupleType) else [result]
     if not all(isinstance(field, TensorType) and "float" in field.dtype for field in fields):

@@ -269,7 +269,24 @@ def test_a_scale_of_a_result_must_be_positive_and_finite(scale: float) -> None:
 
 
 def test_element_types_that_relay_does_not_have_are_refused() -> None:
-    model = operator("QuantizeLinear", {"x": HALVES, "s": np.array(1, "float32")}, output_dtype=22)
-    assert onnx.TensorProto.INT4 == 22
-    with pytest.raises(RelayError, match="int4 cannot be imported"):
+    model = operator("QuantizeLinear", {"x": HALVES, "s": np.array(1, "float32")}, output_dtype=17)
+    assert onnx.TensorProto.FLOAT8E4M3FN == 17
+    with pytest.raises(RelayError, match="float8e4m3fn cannot be imported"):
         from_onnx(model)
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("attrs", [{"pads": [2, 1], "strides": [2]}, {"group": 2, "dilations": [2]}])
+def test_a_convolution_of_sequences_is_one_of_images_of_one_row(
+    per_channel: bool, attrs: dict[str, Any]
+) -> None:
+    x = RNG.integers(0, 255, (2, 4, 19)).astype("uint8")
+    w = RNG.integers(-128, 127, (6, 4 // attrs.get("group", 1), 3)).astype("int8")
+    sx, sw, sy = scales(0, 6 if per_channel else 0, 0)
+    inputs = {
+        "x": x, "sx": sx, "zx": np.array(120, "uint8"), "w": w, "sw": sw,
+        "zw": np.full(6, 3, "int8") if per_channel else np.array(3, "int8"), "sy": sy * 20,
+        "zy": np.array(100, "uint8"), "b": RNG.integers(-500, 500, 6).astype("int32"),
+    }  # fmt: skip
+    near(operator("QLinearConv", inputs, **attrs), {"x": x})
+    assert len(calls(program("QLinearConv", inputs, attrs=attrs), "qnn.conv2d")) == 1

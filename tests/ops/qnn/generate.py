@@ -84,8 +84,8 @@ class Draw:
 
 def requantize(draw: Draw) -> Expr:
     before, dtype = (
-        draw.one("int8", "uint8", "int16", "int32", "int64"),
-        draw.one("int8", "uint8", "int16", "int32"),
+        draw.one("int8", "uint8", "int16", "uint16", "int32", "int64"),
+        draw.one("int8", "uint8", "int16", "uint16", "int32"),
     )
     shape = draw.shape(int(draw.random.integers(0, 4)))
     axis = draw.axis(len(shape)) if shape else -1
