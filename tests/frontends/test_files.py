@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.save(net.state_dict(), place / "old.bin", _use_new_zipfile_serialization=False)
     (place / "relay.bin").write_text("def @main(%x: Tensor[(2), float32]) { exp(%x) }")
     (place / "brace.bin").write_text("{")
-    (place / "empty_line.bin").write_text("\ndef @main(%größe: Tensor[(2), float32]) { exp(%größe) }", "utf-8")
+    (place / "empty_line.bin").write_text("\ndef @main(%ö: Tensor[(2), float32]) { exp(%ö) }", "utf-8")
     (place / "mxnet.bin").write_text(json.dumps(SYMBOL))
     shutil.copy(DATA / "tflite" / "conv_float.tflite", place / "tflite.bin")
     shutil.copy(DATA / "tensorflow" / "convolutional.pb", place / "tensorflow.bin")

@@ -13,6 +13,7 @@ from ...ops import namespaces as relay
 from ..base.context import Context
 from ..base.errors import DynamicShapeError
 from ..base.folding import folded
+from .dense_groups import Groups
 from .dtypes import category, is_float, promoted
 from .quantization import Quantization
 from .values import Int, Number, Scalar, Value
@@ -32,6 +33,7 @@ class Aten:
         self.context = context
         self.default_dtype = default_dtype
         self.quantized = {} if quantized is None else quantized
+        self.groups: dict[Expr, Groups] = {}  # the integers of dequantized matrices
         self.numbers: set[Expr] = set()  # constants without axes that stand for Python numbers
         self.random_keys = 0  # keys of random numbers that have been given out
 

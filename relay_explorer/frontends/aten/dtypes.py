@@ -35,7 +35,7 @@ def dtype_name(value: Value) -> str | None:
         name = str(value).removeprefix("torch.")
         name = _TORCH_NAMES.get(name, name)
     if name not in _CODES.values():
-        what = "complex numbers" if name in _COMPLEX.values() else f"the element type {name}"
+        what = "complex numbers" if name in _COMPLEX.values() else f"element type {name}"
         help = ["import the model before it is quantized"] if name.startswith("q") else []
         raise RelayError(f"Relay has no {what}", help=help)
     return name

@@ -34,17 +34,29 @@ def embedding_bag(
     padding_idx: int | None = None,
 ) -> Value:
     """Sum or average the rows of each bag; a bag begins at its offset."""
-    if mode not in (0, 1):
-        raise RelayError("embedding_bag with mode='max' cannot be imported")
     if padding_idx is not None and padding_idx >= 0:
         raise RelayError("embedding_bag with padding_idx cannot be imported")
-    dtype = ctx.dtype(weight)
+    rows = relay.take(weight, indices, axis=0)
+    return bags_of_rows(ctx, rows, offsets, mode, sample_weights, include_last_offset), None, None, None
+
+
+def bags_of_rows(
+    ctx: Aten,
+    rows: Expr,
+    offsets: Expr,
+    mode: int,
+    sample_weights: Expr | None,
+    include_last_offset: bool,
+) -> Expr:
+    """Sum or average the rows of each bag."""
+    if mode not in (0, 1):
+        raise RelayError("embedding_bag with mode='max' cannot be imported")
+    dtype = ctx.dtype(rows)
     if include_last_offset:
         offsets = relay.strided_slice(offsets, [0], [-1], slice_mode="end")
-    rows = relay.take(weight, indices, axis=0)
     if sample_weights is not None:
         rows = relay.multiply(rows, relay.expand_dims(sample_weights, 1))
-    places = relay.arange(ctx.tensor(ctx.size(indices, 0), "int64"), dtype="int64")
+    places = relay.arange(ctx.tensor(ctx.size(rows, 0), "int64"), dtype="int64")
     starts = relay.expand_dims(ctx.cast(offsets, "int64"), 1)
     # Element i belongs to the last bag that begins at or before i.
     begun = relay.cast(relay.less_equal(starts, relay.expand_dims(places, 0)), "int64")
@@ -55,7 +67,7 @@ def embedding_bag(
     if mode == 1:
         count = relay.maximum(relay.sum(belongs, axis=[1], keepdims=True), const(1.0, dtype))
         result = relay.divide(result, count)
-    return result, None, None, None
+    return result
 
 
 @aten("one_hot")

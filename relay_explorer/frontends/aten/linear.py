@@ -11,6 +11,7 @@ from ...ir.expr import Expr
 from ...ops import namespaces as relay
 from .arithmetic import add, mul
 from .context import Aten
+from .dense_groups import dense_groups
 from .dtypes import is_float
 from .joining import cat
 from .registry import aten
@@ -39,7 +40,7 @@ def linear(ctx: Aten, x: Expr, weight: Expr, bias: Expr | None = None) -> Value:
         product: Expr = relay.sum(relay.multiply(x, weight), axis=[-1])
     else:
         rows = relay.expand_dims(x, 0) if ctx.rank(x) == 1 else _rows(ctx, x)
-        product = relay.nn.dense(rows, weight)
+        product = dense_groups(ctx, rows, weight) or relay.nn.dense(rows, weight)
         if ctx.rank(x) == 1:
             product = relay.squeeze(product, [0])
         elif ctx.rank(x) > 2:

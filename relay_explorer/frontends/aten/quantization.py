@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...ir.errors import RelayError
-from ...ir.expr import Constant, Expr
+from ...ir.expr import Call, Constant, Expr
 from ...ir.lazy_dataclass import dataclass
+from ...ir.op import Op
 from ...ops.numeric import Array
 from ..base import quantized as base
+from .values import Scalar, Value
 
 if TYPE_CHECKING:
     from .context import Aten
@@ -73,6 +75,25 @@ def quantization_of(ctx: Aten, x: Expr, role: str = "the operand") -> Quantizati
             ],
         )
     return quantization
+
+
+def known_number(ctx: Aten, value: Value) -> Value:
+    """Return the number that a Scalar stands for where it is computed from weights: a scripted model keeps
+    scales in buffers. Return other values as they are.
+    """
+    if not isinstance(value, Scalar):
+        return value
+    calls: list[Call] = []
+    expr = value.expr
+    while isinstance(expr, Call) and isinstance(expr.op, Op) and len(expr.args) == 1:
+        calls.append(expr)
+        expr = expr.args[0]
+    expr = ctx.context.frozen(expr)
+    if not isinstance(expr, Constant):
+        return value
+    for call in reversed(calls):
+        expr = Call(call.op, [expr], call.attrs)
+    return ctx.unwrapped(Scalar(expr))
 
 
 def marked(ctx: Aten, x: Expr, quantization: Quantization) -> Expr:

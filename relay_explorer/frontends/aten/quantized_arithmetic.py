@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import cast
 
-from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ops import namespaces as relay
@@ -22,12 +21,13 @@ from .quantization import (
     quantization_of,
     quantized,
     real,
-    same,
     through_real,
 )
-from .quantized_tensors import for_quantized, integer_of
+from .quantized_tensors import for_quantized, integer_of, requantized, threshold
 from .registry import Conversion, aten, find
 from .values import Value
+
+_NEARLY = 1e-6  # a slope that differs less from 1 is 1
 
 
 def _converter(name: str) -> Conversion:
@@ -188,10 +188,7 @@ def _concatenated(is_bounded: bool) -> Conversion:
     def convert(ctx: Aten, parts: Sequence[Expr], dim: int, scale: float | None, zero: int | None) -> Value:
         first = quantization_of(ctx, parts[0])
         result = first if scale is None or zero is None else Quantization.of(scale, zero, first.dtype)
-        alike = [
-            part if same(quantization_of(ctx, part), result) else quantized(ctx, real(ctx, part), result)
-            for part in parts
-        ]
+        alike = [requantized(ctx, part, result) for part in parts]
         whole = marked(ctx, relay.concatenate(alike, ctx.axis(dim, ctx.rank(parts[0]))), result)
         return _relu(ctx, whole) if is_bounded else whole
 
@@ -244,19 +241,27 @@ def clamp(ctx: Aten, x: Expr, low: float | None = None, high: float | None = Non
     return for_quantized("aten::clamp", _converter("clamp"))(ctx, x, low, high)
 
 
-@aten("quantized::threshold")
-def threshold(ctx: Aten, x: Expr, bound: float, value: float) -> Value:
-    """Compare integers with the integer of the bound."""
-    quantization = quantization_of(ctx, x)
-    limit, other = (const(integer_of(quantization, number), quantization.dtype) for number in (bound, value))
-    return marked(ctx, relay.where(relay.greater(x, limit), x, other), quantization)
+aten("quantized::threshold")(threshold)
 
 
 @aten("quantized::prelu")
 def prelu(ctx: Aten, x: Expr, weight: Expr, scale: float, zero: int) -> Value:
+    """Multiply negative elements by a slope, and the others by 1 as the slopes are quantized: PyTorch's
+    kernel represents it with their scale, where the greatest integer may stand for less than 1.
+    """
     result = Quantization.of(scale, zero, quantization_of(ctx, x).dtype)
-    slope = real(ctx, weight) if weight in ctx.quantized else weight
-    return through_real(ctx, x, result, lambda value: cast(Expr, _converter("prelu")(ctx, value, slope)))
+    slopes = quantization_of(ctx, weight, "the slope")
+    step, middle = slopes.numbers
+    one = (integer_of(slopes, 1.0) - middle) * step
+
+    def compute(value: Expr) -> Expr:
+        bent = cast(Expr, _converter("prelu")(ctx, value, real(ctx, weight)))
+        if abs(one - 1.0) < _NEARLY:
+            return bent
+        straight = relay.multiply(value, base.float32(one))
+        return relay.where(relay.greater(value, base.float32(0.0)), straight, bent)
+
+    return through_real(ctx, x, result, compute)
 
 
 @aten("quantized::max_pool1d", "quantized::max_pool2d")

@@ -12,6 +12,7 @@ from ...ir.expr import Expr
 from ...ops import namespaces as relay
 from ..base import quantized as base
 from .context import Aten
+from .dense_groups import Groups
 from .quantization import Quantization
 from .quantized_tensors import given, per_channel
 from .registry import aten
@@ -20,7 +21,7 @@ from .values import Value
 _PREFIX = "quantized_decomposed::"
 
 
-def _within(x: Expr, low: int, high: int, dtype: str) -> Expr:
+def within(x: Expr, low: int, high: int, dtype: str) -> Expr:
     """Clip integers to a range that is smaller than that of their type."""
     first, last = base.RANGES[dtype]
     if low < first or high > last or low > high:
@@ -31,7 +32,7 @@ def _within(x: Expr, low: int, high: int, dtype: str) -> Expr:
 def _quantized(ctx: Aten, x: Expr, by: Quantization, low: int, high: int) -> Expr:
     axis = -1 if by.axis is None else by.axis
     whole = base.quantized(ctx.cast(x, "float32"), by.scale, by.zero, by.dtype, axis)
-    return _within(whole, low, high, by.dtype)
+    return within(whole, low, high, by.dtype)
 
 
 def _dequantized(ctx: Aten, x: Expr, by: Quantization, dtype: str | None) -> Expr:
@@ -138,6 +139,17 @@ def choose_qparams_per_token_asymmetric(ctx: Aten, x: Expr, dtype: str) -> Value
 
 
 _EPSILON = 1.1920928955078125e-07  # that of float32
+_SMALLEST_ROW = 1e-5  # a row with smaller values has the scale of one with this value
+
+
+@aten(f"{_PREFIX}choose_qparams_per_token")
+def choose_qparams_per_token(ctx: Aten, x: Expr, dtype: str) -> Value:
+    """Return a scale for each row, for a zero in the middle of the range."""
+    if dtype != "int8":
+        raise RelayError(f"scales of rows with a zero in the middle must be for int8, not {dtype}")
+    largest = ctx.cast(relay.max(relay.abs(x), -1, keepdims=True), "float32")
+    scale = relay.divide(relay.maximum(largest, _number(_SMALLEST_ROW)), _number(127.0))
+    return [relay.cast(scale, "float64"), relay.cast(relay.zeros_like(scale), "int64")]
 
 
 @aten(f"{_PREFIX}quantize_per_token")
@@ -165,7 +177,8 @@ def _grouped(ctx: Aten, x: Expr, parameter: Expr | None, group: int, dtype: str)
         raise RelayError(f"{columns} columns cannot be divided into groups of {group}")
     if parameter is None:
         return const(0, dtype)
-    return relay.repeat(ctx.cast(parameter, dtype), group, 1)
+    rows = ctx.static_shape(x)[0]
+    return relay.repeat(relay.reshape(ctx.cast(parameter, dtype), (rows, columns // group)), group, 1)
 
 
 @aten(f"{_PREFIX}quantize_per_channel_group")
@@ -189,8 +202,12 @@ def dequantize_per_channel_group(
     group: int,
     out_dtype: str,
 ) -> Value:
+    columns = ctx.static_shape(x)[1]
+    group = columns if group > columns and ctx.static_shape(scales)[-1] == 1 else group
     whole = relay.subtract(relay.cast(x, "float32"), _grouped(ctx, x, zeros, group, "float32"))
-    return ctx.cast(relay.multiply(whole, _grouped(ctx, x, scales, group, "float32")), out_dtype)
+    result = ctx.cast(relay.multiply(whole, _grouped(ctx, x, scales, group, "float32")), out_dtype)
+    ctx.groups[result] = Groups(x, scales, zeros, group, low, high)
+    return result
 
 
 @aten(f"{_PREFIX}convert_element_type.no_fuse")
@@ -217,7 +234,7 @@ def fake_quantize_per_tensor(
     return _dequantized(ctx, _quantized(ctx, x, by, low, high), by, None)
 
 
-@aten("fake_quantize_per_channel_affine")
+@aten("fake_quantize_per_channel_affine", f"{_PREFIX}fake_quant_per_channel")
 def fake_quantize_per_channel(
     ctx: Aten, x: Expr, scales: Expr, zeros: Expr, axis: int, low: int, high: int
 ) -> Value:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ...ir import const
 from ...ir.errors import RelayError
 from ...ir.expr import Constant, Expr
 from ...ops import namespaces as relay
@@ -324,23 +323,3 @@ def _around_real(is_bounded: bool) -> Callable[..., Value]:
 
 aten("quantized::linear_with_input_q_dq_qweight_dq_output_fp32")(_around_real(False))
 aten("quantized::linear_with_input_q_dq_qweight_dq_relu_output_fp32")(_around_real(True))
-
-
-# -- embeddings
-
-
-@aten("quantized::embedding_byte")
-def embedding_byte(ctx: Aten, packed: Packed, indices: Expr, pruned: bool = False) -> Value:
-    """Return the real values of rows that are stored as bytes, each with its own scale and zero point."""
-    if pruned:
-        raise RelayError("embeddings whose rows have been pruned cannot be imported")
-    weight = packed.weight
-    whole = packed.parameter("weight", weight.int_repr().numpy())
-    scales = const(weight.q_per_channel_scales().float().numpy())
-    zeros = const(weight.q_per_channel_zero_points().float().numpy())
-    rows = relay.cast(relay.take(whole, indices, axis=0), "float32")
-
-    def of_rows(values: Expr) -> Expr:
-        return relay.expand_dims(relay.take(values, indices, axis=0), -1)
-
-    return relay.multiply(relay.subtract(rows, of_rows(zeros)), of_rows(scales))

@@ -12,7 +12,7 @@ from typing import cast
 
 from ...ir import const
 from ...ir.errors import RelayError
-from ...ir.expr import Expr
+from ...ir.expr import Constant, Expr
 from ...ops import namespaces as relay
 from ..base import quantized as base
 from .context import Aten
@@ -40,7 +40,7 @@ _MOVING = frozenset([
     "upsample_nearest1d",
     "upsample_nearest2d", "upsample_nearest3d", "upsample_nearest_exact1d", "upsample_nearest_exact2d",
     "_upsample_nearest_exact2d", "unfold", "reflection_pad1d", "reflection_pad2d",
-    "replication_pad1d", "replication_pad2d",
+    "replication_pad1d", "replication_pad2d", "rot90",
 ])  # fmt: skip
 # Operators that multiply with their operand when its scale is changed: a mean of halves is half the mean.
 _HOMOGENEOUS = frozenset([
@@ -89,7 +89,7 @@ def for_quantized(kind: str, conversion: Conversion) -> Conversion:
     if name in _COMPARISONS:
         return _compared(conversion)
     if name in _HOMOGENEOUS:
-        return _homogeneous(conversion)
+        return _homogeneous(name, conversion)
     if name in _LIKE_OPERAND:
         return _computed(conversion, lambda quantization: quantization)
     if name in _FIXED:
@@ -146,17 +146,36 @@ def _compared(conversion: Conversion) -> Conversion:
     return convert
 
 
-def _homogeneous(conversion: Conversion) -> Conversion:
-    """Compute with the differences to the zero point, which are exact, so that halves stay halves."""
+def _homogeneous(name: str, conversion: Conversion) -> Conversion:
+    """Compute with the differences to an even point, which are exact, so that halves are rounded to even as
+    in PyTorch, which adds the zero point before it rounds.
+    """
 
     def convert(ctx: Aten, x: Expr, *args: Value) -> Value:
         quantization = _whole(ctx, x)
-        one = base.float32(1.0)
-        centered = base.dequantized(x, one, quantization.zero)
-        result = cast(Expr, conversion(ctx, centered, *args))
-        return marked(ctx, base.quantized(result, one, quantization.zero, quantization.dtype), quantization)
+        one, zero = base.float32(1.0), quantization.zero
+        is_odd = isinstance(zero, Constant) and bool(int(zero.data.numpy().item()) % 2)
+        if is_odd:
+            zero = base.int32(quantization.numbers[1] - 1)
+        if is_odd and not _keeps_constants(name, args):  # an addition of 1 before is not one of 1 after it
+            result = cast(Expr, conversion(ctx, base.dequantized(x, one, quantization.zero), *args))
+            result = relay.add(result, base.float32(1.0))
+        else:
+            result = cast(Expr, conversion(ctx, base.dequantized(x, one, zero), *args))
+        return marked(ctx, base.quantized(result, one, zero, quantization.dtype), quantization)
 
     return convert
+
+
+def _keeps_constants(name: str, args: Sequence[Value]) -> bool:
+    """Whether an operator returns the constant of a constant tensor: a pool does without padding and without
+    a divisor of its own.
+    """
+    if not name.startswith("avg_pool"):
+        return True
+    padding, divisor = args[2], args[5] if len(args) > 5 else None
+    listed = padding if isinstance(padding, (list, tuple)) else [padding]
+    return divisor is None and all(pad == 0 for pad in listed)
 
 
 def _computed(conversion: Conversion, of: Callable[[Quantization], Quantization]) -> Conversion:
@@ -203,14 +222,17 @@ def _relu6(ctx: Aten, x: Expr, *_: Value) -> Value:
     return _bounded(ctx, x, 0.0, 6.0)
 
 
+def requantized(ctx: Aten, x: Expr, target: Quantization) -> Expr:
+    """Return a quantized tensor with another quantization; itself where it has that."""
+    return x if same(_whole(ctx, x), target) else quantized(ctx, real(ctx, x), target)
+
+
 def _joined(join: Callable[[Sequence[Expr], int], Expr]) -> Conversion:
     def convert(ctx: Aten, parts: Sequence[Expr], dim: int = 0) -> Value:
         first = _whole(ctx, parts[0])
-        if not all(same(_whole(ctx, part), first) for part in parts):
-            raise RelayError("quantized tensors that are joined must have the same scale and zero point")
         extra = 1 if join is _stacked else 0
         axis = ctx.axis(dim, ctx.rank(parts[0]) + extra)
-        return marked(ctx, join(parts, axis), first)
+        return marked(ctx, join([requantized(ctx, part, first) for part in parts], axis), first)
 
     return convert
 
@@ -236,6 +258,31 @@ def _padded(conversion: Conversion, has_mode: bool) -> Conversion:
     return convert
 
 
+def threshold(ctx: Aten, x: Expr, bound: float, value: float) -> Value:
+    """Replace elements whose real value is not greater than the bound."""
+    import numpy as np
+
+    quantization = _whole(ctx, x)
+    scale, zero = quantization.numbers
+    first, last = quantization.bounds
+    near = int(min(max(np.floor(bound / scale) + zero, first - 2), last + 2))
+    passing = [i for i in range(near - 1, near + 3) if np.float32(i - zero) * np.float32(scale) > bound]
+    smallest = passing[0] if passing else last + 1
+    if smallest <= first:
+        return x
+    other = const(integer_of(quantization, value), quantization.dtype)
+    if smallest > last:
+        return marked(ctx, relay.full_like(x, other), quantization)
+    is_greater = relay.greater_equal(x, const(smallest, quantization.dtype))
+    return marked(ctx, relay.where(is_greater, x, other), quantization)
+
+
+def _masked_fill(ctx: Aten, x: Expr, mask: Expr, value: Value) -> Value:
+    quantization = _whole(ctx, x)
+    filler = const(integer_of(quantization, ctx.number(value)), quantization.dtype)
+    return marked(ctx, relay.where(mask, filler, x), quantization)
+
+
 def _to(ctx: Aten, x: Expr, *args: Value) -> Value:
     """Accept only a change of the device or the memory format."""
     if any(isinstance(value, str) and value.startswith(("int", "uint", "float")) for value in args):
@@ -245,7 +292,8 @@ def _to(ctx: Aten, x: Expr, *args: Value) -> Value:
 
 _OWN: dict[str, Conversion] = {
     "relu": _relu, "relu6": _relu6, "clamp": _clamp, "hardtanh": _clamp, "cat": _joined(_concatenated),
-    "concat": _joined(_concatenated), "stack": _joined(_stacked), "to": _to,
+    "concat": _joined(_concatenated), "stack": _joined(_stacked), "to": _to, "threshold": threshold,
+    "masked_fill": _masked_fill,
 }  # fmt: skip
 
 

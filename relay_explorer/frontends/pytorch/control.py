@@ -184,9 +184,17 @@ def _computes_numbers(
         for value in inner.inputs()
         if value.debugName() not in inside and value.debugName() in environment
     ]
-    return not any(isinstance(value, (Scalar, List)) for value in outer) and all(
-        not isinstance(value, Tensor) or run.ctx.is_static(value.read()) for value in outer
+    return all(
+        not isinstance(value, (Scalar, List, Tensor))
+        or (isinstance(value, List) and _holds_numbers(value))
+        or (isinstance(value, Tensor) and run.ctx.is_static(value.read()))
+        for value in outer
     )
+
+
+def _holds_numbers(value: List) -> bool:
+    """Whether a list has a known length and elements that are known numbers."""
+    return value.is_known and all(isinstance(item, (int, float)) for item in value.items)
 
 
 def _unrolled(

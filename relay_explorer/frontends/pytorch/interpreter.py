@@ -14,6 +14,7 @@ from typing import cast
 from ...ir.errors import RelayError
 from ...ir.expr import Expr, Var
 from ..aten import Aten, Value, bind, find, schemas
+from ..aten.quantization import known_number
 from ..aten.quantized_tensors import chosen
 from ..base.context import Context, Converter
 from ..base.source import Node
@@ -148,6 +149,8 @@ class Interpreter:
             args = [value for value, argument in zip(args, schema.arguments) if not is_out(argument)]
         if conversion is not None:
             conversion = chosen(self.ctx, kind, conversion, tensors(args))
+            if kind.startswith(("quantized::", "aten::quantize_")):
+                args = [known_number(self.ctx, value) for value in args]
         described = self.describe(node, schema, args)
         result = self.converted(described, kind, conversion, args)
         if schema is None:

@@ -210,13 +210,19 @@ def device_type(run: Interpreter, node: TorchNode, inputs: list[object], environ
 
 
 @prim(
-    "prim::is_cuda", "prim::is_quantized", "prim::is_sparse", "prim::is_mkldnn", "prim::requires_grad",
+    "prim::is_cuda", "prim::is_sparse", "prim::is_mkldnn", "prim::requires_grad",
     "prim::is_nested", "prim::is_mps", "prim::is_xpu", "prim::is_meta", "prim::is_vulkan", "prim::is_ipu",
     "aten::is_autocast_enabled", "aten::is_autocast_cpu_enabled", "aten::is_grad_enabled",
     "aten::requires_grad", "aten::_get_tracing_state", "aten::has_torch_function",
 )  # fmt: skip
 def false(run: Interpreter, node: TorchNode, inputs: list[object], environment: Environment) -> object:
     return False
+
+
+@prim("prim::is_quantized")
+def is_quantized(run: Interpreter, node: TorchNode, inputs: list[object], environment: Environment) -> object:
+    (x,) = inputs
+    return isinstance(x, Tensor) and x.form() in run.ctx.quantized
 
 
 @prim("aten::is_scripting", "prim::is_cpu")

@@ -163,7 +163,8 @@ def _tensor(archive: Archive, folder: str, key: str, entry: Any, storages: dict[
     if entry.get("use_pickle") or not isinstance(entry.get("tensor_meta"), dict):
         raise archive.error(
             f"`{key:.80}` is stored as a pickle or a custom object, which is not loaded because it could "
-            "execute code"
+            "execute code; weights that torchao has quantized are stored as plain tensors after "
+            "program = program.run_decompositions({})"
         )
     meta = cast(Mapping[str, Any], entry["tensor_meta"])
     dtype = _dtype(archive, key, meta)

@@ -8,6 +8,7 @@ the form that `torch.export.save` writes for programs that can be imported; the 
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import keyword
 import re
@@ -245,12 +246,26 @@ def check_target(target: Any) -> None:
     if match is not None:
         if match[1] == "quantized_decomposed":
             import torch.ao.quantization.fx._decomposed  # registers these operators
+        elif match[1] == "torchao" and not hasattr(torch.ops.torchao, match[2]):
+            _import_torchao()
         operator: Any = torch.ops
         for part in match.groups():
             operator = getattr(operator, part, None) if part is not None else operator
         if isinstance(operator, (torch._ops.OpOverload, torch._ops.HigherOrderOperator)):
             return
     raise RelayError(f"its target {str(target)[:80]!r} is not an operator that PyTorch has registered")
+
+
+def _import_torchao() -> None:
+    """Register the operators of torchao, which a program needs that `torchao.quantization` has quantized."""
+    try:
+        importlib.import_module("torchao.quantization")
+    except ModuleNotFoundError as error:
+        if error.name != "torchao":
+            raise
+        raise RelayError(
+            "its operator is one of torchao, which is not installed: pip install torchao"
+        ) from None
 
 
 def _sizes(value: Any, name: str, depth: int) -> None:

@@ -54,7 +54,9 @@ def from_exported_program(
     of its result, or a sequence of them for several results; it takes precedence.
 
     A program that was quantized (PT2E) has pairs of `qnn.quantize` and `qnn.dequantize` around its operators;
-    with `integers`, these compute with integers instead.
+    with `integers`, these compute with integers instead. Biases, which are real numbers in such a program,
+    become integers only with `freeze_params`. Weights that torchao's `quantize_` has quantized stay integers;
+    those of 4 bits or fewer are packed into bytes (`nn.contrib_dense_nbits`).
 
     Raise an UnsupportedOperatorsError that names all operators without a converter, and a ModelFileError for
     a file that cannot be read.

@@ -174,15 +174,20 @@ class Importer:
         if user_converter is not None:
             self.context.convert_map[node.op] = user_converter
         structure: list[Value] = [None]
+        raw: list[Expr] = []
         expected = fx_node.meta.get("val")
 
         def converter(node: Node, inputs: list[Expr]) -> list[Expr]:
             result = self._result(fx_node, name, overload, args, kwargs)
             _check_used(fx_node, result)
             exprs, structure[0] = flattened(self._refined(result, expected))
+            raw.extend(exprs)
             return exprs
 
         results = self.context.convert(node, inputs, converter)
+        for before, after in zip(raw, results):
+            if before in self.aten.groups:
+                self.aten.groups[after] = self.aten.groups[before]
         if user_converter is None:
             return rebuilt(self.aten, structure[0], list(results))
         several = isinstance(expected, (tuple, list))

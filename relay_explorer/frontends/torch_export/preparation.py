@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     from .importer import Importer
 
 _ATTEMPTS = 4  # an operator's parts may have to be decomposed again
+_INNER = "export::access_subclass_inner_tensor"  # reads a part of a weight that torchao has quantized
 
 
 def prepared(program: Any, importer: Importer) -> Any:
-    """Return a program that changes nothing in place. It is the given one if that is so already and each
-    operator has a converter; else PyTorch traces it again.
+    """Return a program that changes nothing in place, and whose weights are plain tensors. It is the given
+    one if that is so already and each operator has a converter; else PyTorch traces it again.
     """
     tried: set[Any] = set()
     for attempt in range(_ATTEMPTS):
         missing = _missing(program, importer)
         table = _decompositions(missing - tried)
-        if not table and (attempt or not _changes_in_place(program)):
+        if not table and (attempt or not (_changes_in_place(program) or _reads_inner(program))):
             return program
         tried |= set(table)
         with warnings.catch_warnings():
@@ -40,6 +41,11 @@ def _missing(program: Any, importer: Importer) -> set[Any]:
         for fx_node in all_nodes(program.graph_module)
         if not importer.has_converter(node_of(fx_node, {}))
     }
+
+
+def _reads_inner(program: Any) -> bool:
+    """Whether weights are objects that hold several tensors, and the program reads these."""
+    return any(node_of(fx_node, {}).op == _INNER for fx_node in all_nodes(program.graph_module))
 
 
 def _changes_in_place(program: Any) -> bool:

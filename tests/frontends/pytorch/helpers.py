@@ -89,11 +89,14 @@ def same_traced(function: Callable[..., Any], *args: torch.Tensor, **options: An
     return same(traced(Calls(function), args), args, **options)
 
 
-def imported(module: torch.nn.Module, *args: torch.Tensor) -> tuple[np.ndarray[Any, Any], IRModule]:
-    """Trace a module, import it, and return its result for `args`."""
+def imported(
+    module: torch.nn.Module, *args: torch.Tensor, script: bool = False
+) -> tuple[np.ndarray[Any, Any], IRModule]:
+    """Trace or script a module, import it, and return its result for `args`."""
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
-        graph = torch.jit.trace(module, tuple(arg.clone() for arg in args), check_trace=False)
+        copies = tuple(arg.clone() for arg in args)
+        graph = torch.jit.script(module) if script else torch.jit.trace(module, copies, check_trace=False)
         mod, params = from_pytorch(graph, [(f"x{at}", arg.shape) for at, arg in enumerate(args)])
     result = relay.create_executor("debug", mod).evaluate()(*[arg.numpy() for arg in args], **params)
     return result.numpy(), mod

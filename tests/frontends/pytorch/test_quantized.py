@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.ao.quantization import get_default_qconfig_mapping
+from torch.ao.quantization.quantize_fx import convert_fx, prepare_fx
 
 from relay_explorer.frontends import from_pytorch
 from relay_explorer.ir.errors import RelayError
@@ -56,6 +58,11 @@ def compare(function: Function, dtype: torch.dtype, steps: float) -> IRModule:
     return mod
 
 
+def slopes(scale: float, dtype: torch.dtype) -> Tensor:
+    """Return the quantized slopes of four channels."""
+    return torch.quantize_per_tensor(torch.tensor([0.1, 0.25, -0.2, 0.3]), scale, 99, dtype)
+
+
 EXACT: dict[str, Function] = {
     "relu": lambda a, b: torch.relu(a),
     "relu_": lambda a, b: torch.relu_(a),
@@ -67,7 +74,12 @@ EXACT: dict[str, Function] = {
     "hardsigmoid": lambda a, b: F.hardsigmoid(a),
     "max_pool2d": lambda a, b: F.max_pool2d(a, 2),
     "avg_pool2d": lambda a, b: F.avg_pool2d(a, 3, 1, 1),
+    "avg_pool2d_halves": lambda a, b: F.avg_pool2d(a, 2),
+    "avg_pool2d_padded_halves": lambda a, b: F.avg_pool2d(a, 2, 2, 1),
+    "avg_pool2d_divisor": lambda a, b: F.avg_pool2d(a, 2, divisor_override=8),
+    "avg_pool1d_halves": lambda a, b: F.avg_pool1d(a[0], 2),
     "adaptive_avg_pool2d": lambda a, b: F.adaptive_avg_pool2d(a, 1),
+    "adaptive_avg_pool2d_halves": lambda a, b: F.adaptive_avg_pool2d(a, 3),
     "mean": lambda a, b: a.mean((2, 3)),
     "max": lambda a, b: a.max(),
     "max.dim": lambda a, b: a.max(1)[0],
@@ -75,10 +87,15 @@ EXACT: dict[str, Function] = {
     "topk": lambda a, b: a.topk(2, 1)[0],
     "nearest": lambda a, b: F.interpolate(a, scale_factor=2),
     "bilinear": lambda a, b: F.interpolate(a, scale_factor=2, mode="bilinear", align_corners=True),
+    "bilinear_halves": lambda a, b: F.interpolate(a, scale_factor=2, mode="bilinear"),
     "pad": lambda a, b: F.pad(a, (1, 1, 1, 1), value=0.5),
     "reflect": lambda a, b: F.pad(a, (1, 1, 1, 1), mode="reflect"),
     "cat": lambda a, b: torch.cat([a, a], 1),
+    "cat_of_other_scales": lambda a, b: torch.cat([a, b, a], 1),
     "stack": lambda a, b: torch.stack([a, a], 1),
+    "stack_of_other_scales": lambda a, b: torch.stack([b, a], 1),
+    "masked_fill": lambda a, b: a.masked_fill(b.dequantize() > 0, -0.3),
+    "rot90": lambda a, b: torch.rot90(a, 1, (2, 3)),
     "view": lambda a, b: a.view(2, -1),
     "permute": lambda a, b: a.permute(0, 2, 3, 1).contiguous(),
     "slice": lambda a, b: a[:, 1:3],
@@ -108,11 +125,16 @@ EXACT: dict[str, Function] = {
     "quantized_relu6": lambda a, b: Q.relu6(a),
     "quantized_clamp": lambda a, b: Q.clamp(a, -0.3, 0.5),
     "threshold": lambda a, b: Q.threshold(a, 0.28, 0.1),
+    "threshold_between_steps": lambda a, b: F.threshold(a, 0.33, 0.1),
+    "threshold_below_all": lambda a, b: F.threshold(a, -50.0, 0.1),
+    "threshold_above_all": lambda a, b: F.threshold(a, 50.0, 0.1),
     "quantized_max_pool2d": lambda a, b: Q.max_pool2d(a, [2, 2], [2, 2], [0, 0], [1, 1], False),
     "dropout": lambda a, b: Q.dropout(a, 0.05, 3, 0.5, False),
 }
 NEAR: dict[str, Function] = {  # where a tie may be broken otherwise
     "leaky_relu": lambda a, b: F.leaky_relu(a, 0.1),
+    "prelu": lambda a, b: Q.prelu(a, slopes(0.02, a.dtype), 0.031, 9),
+    "prelu_whose_slopes_are_below_1": lambda a, b: Q.prelu(a, slopes(0.003, a.dtype), 0.031, 9),
     "quantized_cat": lambda a, b: Q.cat([a, b], 1, 0.06, 7),
     "matmul": lambda a, b: Q.matmul(a, b, 0.2, 9),
     "quantized_hardswish": lambda a, b: Q.hardswish(a, 0.031, 9),
@@ -201,3 +223,41 @@ def test_a_scripted_model_and_a_fixed_condition_keep_the_quantization() -> None:
 
     mod, _ = from_pytorch(scripted(Model()), [("x", (2, 3))])
     assert operators(mod) == ["qnn.quantize", "concatenate", "reshape", "qnn.dequantize"]
+
+
+# -- scripted models
+
+
+class Scripted(nn.Module):
+    """Layers whose forward asks for the form and the quantization of their input, and compute paddings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3, padding=1, padding_mode="reflect")
+        self.elu, self.act = nn.ELU(), nn.Hardswish()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.act(self.conv(x))
+        return F.relu(self.elu(y) + y)
+
+
+Scripted.forward.__annotations__.clear()  # FX writes annotations that are texts into code as names
+
+
+def test_a_scripted_model_reads_its_scales_from_buffers() -> None:
+    prepared = prepare_fx(Scripted().eval(), get_default_qconfig_mapping("fbgemm"), (X,))
+    prepared(X)
+    model = convert_fx(prepared)
+    result, mod = imported(model, X, script=True)
+    assert_few_steps(result, model(X).numpy())
+    assert "qnn.conv2d" in operators(mod)
+    assert [param.name_hint for param in mod["main"].params] == ["x0", "conv.weight", "conv.bias"]
+
+
+def assert_few_steps(result: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> None:
+    """Check that few elements differ, by two steps (one step of a convolution may move the sum by two). A
+    step is the smallest difference of two results of PyTorch's.
+    """
+    step = np.diff(np.unique(expected)).min()
+    assert np.abs(result - expected).max() <= 2.01 * step
+    assert (np.abs(result - expected) > 0.01 * step).mean() < 0.05

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from relay_explorer import relay
 from relay_explorer.frontends import from_pytorch
-from tests.frontends.pytorch.helpers import imported
+from tests.frontends.pytorch.helpers import imported, same
 from tests.frontends.quantized import calls, element_types
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
@@ -268,3 +268,32 @@ def test_embeddings_of_bytes() -> None:
     indices = np.array([[3, 1], [9, 0]])
     result = relay.create_executor("debug", mod).evaluate()(indices, **params).numpy()
     np.testing.assert_allclose(result, layer(torch.tensor(indices)).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("features", [6, 5])
+def test_bags_of_embeddings(bits: int, features: int) -> None:
+    dtype = torch.quint8 if bits == 8 else torch.quint4x2
+    values = torch.randn(10, features)
+    scales = (values.amax(1) - values.amin(1)) / (2**bits - 1)
+    whole = torch.quantize_per_channel(values, scales, -values.amin(1) / scales, 0, dtype)
+    packed = Q.embedding_bag_prepack(whole)
+    bag = Q.embedding_bag_byte if bits == 8 else Q.embedding_bag_4bit
+    row = Q.embedding_byte if bits == 8 else Q.embedding_4bit
+
+    class Bags(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.packed = packed
+
+        def forward(self, indices: Tensor, offsets: Tensor, weights: Tensor) -> Any:
+            return (
+                bag(self.packed, indices, offsets),
+                bag(self.packed, indices, offsets, False, 0, False, weights),
+                bag(self.packed, indices.reshape(2, 3)),
+                row(self.packed, indices),
+            )
+
+    args = (torch.tensor([3, 9, 0, 1, 1, 7]), torch.tensor([0, 2, 2]), torch.rand(6))
+    mod = same(torch.jit.trace(Bags(), args), args, tolerance=1e-5)
+    assert not calls(mod, "qnn.dequantize")  # the table stays as it is

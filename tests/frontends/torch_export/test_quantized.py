@@ -110,6 +110,30 @@ def test_each_row_has_its_own_scale() -> None:
     same(function, X, 1e-5)
 
 
+def test_each_row_has_its_own_scale_for_a_zero_in_the_middle() -> None:
+    def function(module: Any, x: Tensor) -> Any:
+        scale, zero = D.choose_qparams_per_token(x, torch.int8)
+        whole = D.quantize_per_token(x, scale, zero, -128, 127, torch.int8)
+        return D.dequantize_per_token(whole, scale, zero, -128, 127, torch.int8, torch.float32)
+
+    same(function, X, 1e-6)
+    same(function, torch.zeros_like(X))
+
+
+@pytest.mark.parametrize("group", [4, 16])
+def test_a_layer_whose_weight_has_scales_for_groups_reads_packed_integers(group: int) -> None:
+    weight = torch.randint(-8, 8, (5, 8), dtype=torch.int8)
+    scales = torch.linspace(0.1, 0.3, 10 if group == 4 else 5).reshape(5, -1)
+
+    def function(module: Any, x: Tensor) -> Any:
+        options = (scales, None, -8, 7, torch.int8, group, torch.float32)
+        return nn.functional.linear(x, D.dequantize_per_channel_group(weight, *options))
+
+    (call,) = calls(same(function, X, 1e-5), "nn.contrib_dense_nbits")
+    assert call.attrs is not None
+    assert (call.attrs["bits"], call.attrs["group_size"]) == (4, min(group, 8))
+
+
 def test_groups_of_columns_have_their_own_scales() -> None:
     scales, zeros = torch.linspace(0.05, 0.4, 12).reshape(6, 2), torch.arange(12).reshape(6, 2) % 3
 
@@ -146,6 +170,24 @@ def test_a_layer_between_the_pairs_computes_with_integers_on_request() -> None:
         assert len(calls(mod, layer)) == 1
         result = relay.create_executor("debug", mod).evaluate()(x.numpy(), **params).numpy()
         np.testing.assert_allclose(result, expected, atol=1e-6)
+
+
+def test_a_dynamically_quantized_layer_on_rows_of_several_axes_computes_with_integers() -> None:
+    weight = torch.randint(-128, 128, (6, 8), dtype=torch.int8)
+
+    def function(module: Any, x: Tensor) -> Any:
+        scale, zero = D.choose_qparams.tensor(x, 0, 255, 1e-5, torch.uint8)
+        whole = D.quantize_per_tensor.tensor(x, scale, zero, 0, 255, torch.uint8)
+        data = D.dequantize_per_tensor.tensor(whole, scale, zero, 0, 255, torch.uint8)
+        kernel = D.dequantize_per_channel(weight, module.scales, None, 0, -128, 127, torch.int8)
+        return nn.functional.linear(data, kernel, torch.ones(6))
+
+    module = Calls(function).eval()
+    mod, params = from_exported_program(torch.export.export(module, (X,)), integers=True)
+    assert len(calls(mod, "qnn.dense")) == 1
+    assert not calls(mod, "nn.dense")
+    result = relay.create_executor("debug", mod).evaluate()(X.numpy(), **params).numpy()
+    np.testing.assert_allclose(result, module(X).numpy(), rtol=1e-5, atol=1e-5)
 
 
 def test_fake_quantization_chooses_a_type_that_represents_the_bounds() -> None:
