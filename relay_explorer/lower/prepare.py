@@ -41,8 +41,11 @@ from .passes.named_kernels import NamedKernels, is_kernel
 from .passes.narrow_values import NarrowValues
 from .passes.packed_bits import PackBits
 from .passes.padded_channels import PadChannels
+from .passes.padded_products import PadProducts
 from .passes.padded_units import PadDense
+from .passes.quantized_transposed import QuantizedTransposed
 from .passes.rows_apart import RowsApart
+from .passes.signed_weights import SignedWeights
 from .passes.split_slices import SplitSlices
 from .passes.transposed import PlainTransposed
 from .passes.without_marks import WithoutMarks
@@ -212,11 +215,12 @@ def prepared(module: IRModule, target: Target, opt_level: int, entry: str = "mai
     }
     with context_within(opt_level, () if entry == "main" else ("RemoveUnusedFunctions",), config):
         module = FlatLets()(module) if opt_level >= 3 else module
+        module = SignedWeights(target)(QuantizedTransposed(target)(module))
         module = pipeline(fuse=False, mod=module)(module)
         module = Sequential([EliminateCommonSubexpr(), CombineSharedDense()], name="shared weights")(module)
         layouts = blocked_layouts(target) if opt_level >= 3 else None
         if layouts is not None:
-            widened = [PadDense(target), PadChannels(target), PackBits(target)]
+            widened = [PadDense(target), PadProducts(target), PadChannels(target), PackBits(target)]
             integers = [NarrowValues(), IntegerProducts(target), JoinOffsets(), FoldConstant()]
             passes = [SplitSlices(), *integers, *widened, PlainTransposed(), FoldConstant()]
             steps = [*passes, layouts, FoldConstant()]

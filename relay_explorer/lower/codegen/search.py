@@ -20,7 +20,7 @@ from .compile_kernel import generated, scheduled
 # the rules whose candidates can be chosen
 RULES = (
     "blocked", "winograd", "depthwise", "dense", "nbits", "int8_blocked",
-    "int8_dense", "int8_batch",
+    "int8_dense", "int8_batch", "int8_depthwise",
 )  # fmt: skip
 SECONDS = 0.03  # for which a candidate runs, at least three times
 

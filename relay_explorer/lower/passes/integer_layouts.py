@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from typing import Any as Anything
 
 from ...ir.attrs import Attrs
-from ...ir.expr import Call, Expr
+from ...ir.expr import Call, Expr, const
 from ...ir.op import Op
+from ...ir.types import TensorType
 from ...ops.nn.layout import layout_map
-from ..targets.dots import dot_for
+from ...ops.nn.sliding import sides
+from ...transform.tools.typed_rewrite import call
+from ..targets.dots import Dot, columns_dot, dot_for
 from ..targets.target import Target
 from .blocks import block_of, is_blocked, is_known, is_static, packed
 
@@ -63,7 +66,29 @@ def depthwise(
     block = block_of(outputs, target.lanes(out.dtype))
     if block == 1:
         return None
+    dot = columns_dot(target, data.dtype, weight.dtype)
+    if dot is not None and block == dot.lanes and attrs["dilation"][1] == 1:
+        attrs, inputs, weight = _whole_groups(attrs, inputs, weight, dot)
     return packed("nn.contrib_depthwise_conv2d_NCHWc", attrs, inputs, block, f"OIHW1i{block}o", block, weight)
+
+
+def _whole_groups(
+    attrs: Attrs, inputs: list[Expr], weight: TensorType, dot: Dot
+) -> tuple[Attrs, list[Expr], TensorType]:
+    """Pad the columns of a kernel with zeros to whole groups of products. The data is padded by as many
+    columns on the right, so that the result has the same columns.
+    """
+    axis = attrs["kernel_layout"].index("W")
+    shape = list(weight.concrete_shape)
+    missing = -shape[axis] % dot.products
+    if not missing:
+        return attrs, inputs, weight
+    widths = [(0, missing if place == axis else 0) for place in range(len(shape))]
+    shape[axis] += missing
+    (top, bottom), (left, right) = sides(attrs["padding"], 2)
+    values = {**dict(attrs.items()), "padding": (top, left, bottom, right + missing)}
+    kernel = call("nn.pad", inputs[1], const(0, weight.dtype), pad_width=tuple(widths))
+    return type(attrs)(**values), [inputs[0], kernel], TensorType(tuple(shape), weight.dtype)
 
 
 def dense(

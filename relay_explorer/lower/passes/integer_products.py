@@ -9,6 +9,8 @@ processor that only multiplies pairs of 16-bit integers gets both operands widen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...ir.annotate import set_origin
 from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr, Function, TupleGetItem, const
@@ -23,10 +25,11 @@ from ...ops.nn.layout import layout_map, parse_layout
 from ...transform.infrastructure import PassContext
 from ...transform.infrastructure.function_passes import TypedPass, rewritten
 from ...transform.tools.typed_rewrite import call
-from ..targets.dots import Dot, dots_of
+from ..targets.dots import Dot, columns_dot, dots_of
 from ..targets.target import Target
 from .blocks import is_known
 from .layouts import types_of
+from .padded_products import pays_off
 
 SMALL = ("int8", "uint8", "int16")  # element types of the operands
 OFFSET = 128  # between a signed byte and the unsigned byte of the same order
@@ -49,17 +52,21 @@ class IntegerProducts(TypedPass):
 
     def transform_function(self, function: Function, mod: IRModule, ctx: PassContext) -> Function:
         dots = dots_of(self.target)
-        return rewritten(function, _Products(dots).run(function)) if dots else function
+        if not dots:
+            return function
+        columns = [dot for dot in dots if columns_dot(self.target, dot.data, dot.weight) == dot]
+        return rewritten(function, _Products(dots, columns).run(function))
 
 
 class _Products:
     """Rewrites one function. `plans` maps each call to rewrite to its plan; `types` maps each value that
     plans read in another element type to that type, and `converted` its rewritten expression to the value in
-    that type.
+    that type. `columns` are the instructions that depthwise convolutions use, too.
     """
 
-    def __init__(self, dots: tuple[Dot, ...]) -> None:
+    def __init__(self, dots: tuple[Dot, ...], columns: Sequence[Dot]) -> None:
         self.dots = dots
+        self.columns = columns
         self.plans: dict[Expr, _Plan] = {}
         self.types: dict[Expr, str] = {}
         self.converted: dict[tuple[Expr, str], Expr] = {}
@@ -91,7 +98,7 @@ class _Products:
         source, padding, border = _without_pad(old)
         depthwise = _is_depthwise(old)
         for dot in self.dots:
-            if depthwise:
+            if depthwise and dot not in self.columns:
                 return _Plan(source, padding, border, data, weight)
             if converts(data, dot.data) and _weight_fits(old.args[1], weight, dot.weight):
                 return _Plan(source, padding, border, dot.data, dot.weight)
@@ -102,6 +109,13 @@ class _Products:
         instruction multiplies. A shift would need sums of rows and columns.
         """
         types = [tensor_type(arg).dtype for arg in old.args]
+        *_, rows, columns = tensor_type(old).concrete_shape
+        assert old.attrs is not None
+        inner = tensor_type(old.args[0]).concrete_shape[1 if old.attrs["transpose_a"] else 2]
+        for dot in self.dots:
+            whole = inner % dot.products == 0 or pays_off(rows, columns, inner)
+            if [dot.data, dot.weight] == types and whole:
+                return _Plan(old.args[0], None, 0, dot.data, dot.weight)
         wide = any(dot.data == dot.weight == "int16" for dot in self.dots)
         if not wide or not set(types) <= {"int8", "uint8"}:
             return None

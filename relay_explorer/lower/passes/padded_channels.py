@@ -110,7 +110,7 @@ class _Rules(Widening):
         layouts = (attrs["data_layout"], attrs["kernel_layout"], attrs["out_layout"] or "NCHW")
         lanes = self.target.lanes(tensor_type(old).dtype)
         if layouts != ("NCHW", "OIHW", "NCHW"):
-            return None
+            return self._in_other_layout(old, new, lanes)
         channels, each = tensor_type(old.args[1]).concrete_shape[:2]
         data_channels = tensor_type(old.args[0]).concrete_shape[1]
         data, inputs = self.wide.get(new.args[0], (new.args[0], data_channels))
@@ -132,6 +132,35 @@ class _Rules(Widening):
         values = {**dict(attrs.items()), "channels": outputs, "groups": groups}
         assert isinstance(new.op, Op)
         return self.cut(call(new.op.name, data, weight, **values), 1, channels, outputs)
+
+    def _in_other_layout(self, old: Call, new: Call, lanes: int) -> Expr | None:
+        """Pad the channels of a convolution of small integers in a layout such as NHWC. The surplus channels
+        are sliced off right after it.
+        """
+        attrs = new.attrs
+        assert attrs is not None
+        layout, kernel = attrs["data_layout"], attrs["kernel_layout"]
+        plain = sorted(layout) == sorted("NCHW") and sorted(kernel) == sorted("OIHW")
+        if not plain or attrs["out_layout"] not in ("", layout) or attrs["groups"] != 1:
+            return None
+        data, weight = tensor_type(old.args[0]), tensor_type(old.args[1])
+        channels, each = (weight.concrete_shape[kernel.index(letter)] for letter in "OI")
+        more = {"C": (0, -each % MIN_BLOCK), "I": (0, -each % MIN_BLOCK)}
+        more["O"] = (0, whole_blocks(channels, lanes) - channels)
+        if not any(after for _, after in more.values()):
+            return None
+        args: list[Expr] = []
+        for arg, type_, letters in zip(new.args, (data, weight), (layout, kernel), strict=True):
+            widths = tuple([more.get(letter, (0, 0)) for letter in letters])
+            padded = any(after for _, after in widths)
+            args.append(call("nn.pad", arg, const(0, type_.dtype), pad_width=widths) if padded else arg)
+        values = {**dict(attrs.items()), "channels": channels + more["O"][1]}
+        assert isinstance(new.op, Op)
+        result = call(new.op.name, *args, **values)
+        if not more["O"][1]:
+            return result
+        axes = [layout.index("C")]
+        return call("strided_slice", result, begin=[0], end=[channels], strides=[1], axes=axes)
 
     def same(self, old: Call, new: Call) -> Expr | None:
         """Compute an operation that treats each channel independently before the surplus channels are sliced

@@ -8,6 +8,7 @@ is not constant, `ops.nn.convolution.phases` does the same in one kernel.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...ir.expr import Call, Expr, Function, const
@@ -49,10 +50,23 @@ class _Axis(NamedTuple):
 
 def as_convolution(old: Call, new: Call) -> Expr | None:
     """Rewrite a transposed convolution as one convolution that computes all phases."""
-    attrs: Any = old.attrs
     types = types_of(old)
-    if not in_vectors(types):
-        return None
+    return phases(old, new, types, const(0.0, types[1].dtype), _convolved) if in_vectors(types) else None
+
+
+def _convolved(new: Call, weight: Expr, count: int, **attrs: Any) -> Expr:
+    """Convolve the data of a transposed convolution with the weight of its `count` phases."""
+    return call("nn.conv2d", new.args[0], weight, **attrs)
+
+
+def phases(
+    old: Call, new: Call, types: Sequence[TensorType], zero: Expr, convolved: Callable[..., Expr]
+) -> Expr | None:
+    """Rewrite a transposed convolution whose data, weight and result are of static `types`; return None for
+    layouts and attributes that this does not apply to. `zero` is the weight that stands for 0; `convolved`
+    builds the convolution from the call, the weight of all phases, their number, and the attributes.
+    """
+    attrs: Any = old.attrs
     data, weight, out = types
     plain = attrs.data_layout == "NCHW" and attrs.kernel_layout == "IOHW" and attrs.out_layout in ("", "NCHW")
     if not plain or attrs.groups != 1 or max(attrs.dilation) > 1 or not is_known(new.args[1]):
@@ -66,9 +80,9 @@ def as_convolution(old: Call, new: Call) -> Expr | None:
     ]
     outputs = shapes[1][1]
     y, x = axes
-    phases = outputs * y.stride * x.stride
-    result = call(
-        "nn.conv2d", new.args[0], _phase_weight(new.args[1], weight, axes), channels=phases,
+    count = y.stride * x.stride
+    result = convolved(
+        new, _phase_weight(new.args[1], weight, axes, zero), count, channels=outputs * count,
         kernel_size=(y.taps, x.taps), padding=(y.before, x.before, y.after, x.after),
     )  # fmt: skip
     if y.stride == x.stride == 1:
@@ -93,14 +107,13 @@ def _axis(dim: int, kernel: int, size: int, stride: int, padding: int) -> _Axis:
     return _Axis(stride, size, taps, padding - stride * first, taps - 1 - first, max(0, last + 1 - dim))
 
 
-def _phase_weight(weight: Expr, type_: TensorType, axes: list[_Axis]) -> Expr:
+def _phase_weight(weight: Expr, type_: TensorType, axes: list[_Axis], zero: Expr) -> Expr:
     """Rearrange the weight (inputs, outputs, k, k) to (phases × outputs, inputs, taps, taps), with the taps
     reversed.
     """
     inputs, outputs, *kernel = type_.concrete_shape
     y, x = axes
     more = [(0, a.taps * a.stride - size) for a, size in zip(axes, kernel)]
-    zero = const(0.0, type_.dtype)
     whole = (
         call("nn.pad", weight, zero, pad_width=((0, 0), (0, 0), *more)) if any(m for _, m in more) else weight
     )

@@ -21,8 +21,8 @@ from .overlap import overlapped
 from .scheduled import Candidate, Choice, Scheduled
 
 RULES = (
-    "gpu", "int8_blocked", "int8_dense", "int8_batch", "blocked", "winograd", "depthwise", "dense", "nbits",
-    "reduction", "fallback",
+    "gpu", "int8_blocked", "int8_dense", "int8_batch", "int8_depthwise", "blocked", "winograd", "depthwise",
+    "dense", "nbits", "reduction", "fallback",
 )  # fmt: skip
 
 

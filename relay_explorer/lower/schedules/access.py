@@ -38,7 +38,7 @@ def access_of(block: SBlock, lanes: int) -> Access:
     last = axes[-1]
     branches = strided = pieces = False
     across = None
-    for part in _parts(block.body.value):
+    for part in parts_of(block.body.value):
         if _kind(part) == "Call" and _name(part) == "if_then_else":
             if any(_cuts(c, last, lanes) for c in _comparisons(part.args[0])):
                 branches = True
@@ -53,7 +53,7 @@ def access_of(block: SBlock, lanes: int) -> Access:
     return Access(branches, strided, across, pieces and _parted(block.body.value, last))
 
 
-def _parts(value: Any) -> list[Any]:
+def parts_of(value: Any) -> list[Any]:
     """Return an expression and all its subexpressions."""
     nodes, pending = [], [value]
     while pending:
@@ -81,11 +81,11 @@ def _name(call: Any) -> str:
 
 
 def _uses(expression: Any, var: Any) -> bool:
-    return any(part.same_as(var) for part in _parts(expression))
+    return any(part.same_as(var) for part in parts_of(expression))
 
 
 def _reads(expression: Any) -> bool:
-    return any(_kind(part) in _LOADS for part in _parts(expression))
+    return any(_kind(part) in _LOADS for part in parts_of(expression))
 
 
 def _leaps(index: Any, last: Any) -> bool:
@@ -93,7 +93,7 @@ def _leaps(index: Any, last: Any) -> bool:
     It is False for indices that are themselves loaded or computed, or that wrap around: there, vectors
     gather.
     """
-    kinds = {_kind(part) for part in _parts(index)}
+    kinds = {_kind(part) for part in parts_of(index)}
     if kinds & {*_LOADS, "Call", "Cast", "Select", "FloorMod", "Mod"}:
         return False
     if kinds & {"FloorDiv", "Div"}:
@@ -103,7 +103,7 @@ def _leaps(index: Any, last: Any) -> bool:
 
 
 def _comparisons(condition: Any) -> list[Any]:
-    return [part for part in _parts(condition) if _kind(part) in ("LT", "LE", "GT", "GE", "EQ", "NE")]
+    return [part for part in parts_of(condition) if _kind(part) in ("LT", "LE", "GT", "GE", "EQ", "NE")]
 
 
 def conditions_in(block: SBlock) -> list[Any]:
@@ -115,7 +115,7 @@ def conditions_in(block: SBlock) -> list[Any]:
 
 def _conditions(value: Any) -> list[Any]:
     """Return the conditions by which an expression chooses between values."""
-    conditional = [part for part in _parts(value) if _kind(part) in ("Call", "Select")]
+    conditional = [part for part in parts_of(value) if _kind(part) in ("Call", "Select")]
     return [p.args[0] if _kind(p) == "Call" else p.condition for p in conditional if _is_choice(p)]
 
 

@@ -26,7 +26,7 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     anchor = composed.anchor
     if anchor is None or anchor.op.name != NAME or not composed.is_static or len(composed.outputs) != 1:
         return None
-    if not _in_blocks(anchor.call.attrs, int(anchor.tensors[0].shape[-1])):
+    if not in_blocks(anchor.call.attrs, int(anchor.tensors[0].shape[-1])):
         return None
     if product(anchor.call.attrs["kernel_size"]) == 1:  # type: ignore[index]  # the layout rule sets it
         return None
@@ -37,7 +37,8 @@ def schedule(composed: Composed, target: Target, choice: Choice | None = None) -
     return Scheduled(composed, plan.sch.mod, plan.sch.trace, "depthwise", chosen, tuple(options))
 
 
-def _in_blocks(attrs: Any, block: int) -> bool:
+def in_blocks(attrs: Any, block: int) -> bool:
+    """Whether data and result are in blocks of `block` channels."""
     return bool(attrs["data_layout"] == attrs["out_layout"] == f"NCHW{block}c")
 
 
@@ -65,7 +66,7 @@ def _schedule(plan: Plan, choice: dict[str, Any]) -> None:
     plan.inline_before([name, last])
     others = [other for other in plan.names if other not in (name, last)]
     n, blocks, height, width, lane = sch.get_loops(plan.block(last))
-    row_tiles, _ = sch.split(height, [None, _rows(plan, [n, blocks], height)])
+    row_tiles, _ = sch.split(height, [None, rows_of_tasks(plan, [n, blocks], height)])
     column_tiles, column = sch.split(width, [None, choice["columns"]])
     work = 2 * kernel * product([int(d) for d in anchor.tensors[0].shape])
     plan.parallel([n, blocks, row_tiles], work)
@@ -78,7 +79,7 @@ def _schedule(plan: Plan, choice: dict[str, Any]) -> None:
         plan.vectorized(other)
 
 
-def _rows(plan: Plan, tasks: list[LoopRV], height: Any) -> int:
+def rows_of_tasks(plan: Plan, tasks: list[LoopRV], height: Any) -> int:
     """Return the number of rows per task: as many as possible, so that weights stay in registers from row to
     row, but few enough that there are tasks for all cores.
     """

@@ -18,8 +18,8 @@ from typing import Any
 from ..require import tvm
 from ..targets.dots import Dot
 from ..tvm_types import IRModule
-from . import dots_arm
-from .rewriting import mapped
+from . import dots_arm, dots_columns
+from .rewriting import mapped, substituted
 
 MARK = "relay_explorer.dot"
 
@@ -70,14 +70,14 @@ def _dot(lane: Any, within: Any, dot: Dot, loops: list[Any]) -> Any:
     if int(within.extent) != dot.products:
         raise NotADotError(f"the marked loop has {within.extent} iterations, not {dot.products}")
     zeros = {lane.loop_var: 0, within.loop_var: 0}
-    if not realize.predicate.same_as(_with(realize.predicate, zeros)):
+    if not realize.predicate.same_as(substituted(realize.predicate, zeros)):
         raise NotADotError("a condition holds for some lanes only")
-    values = [_with(value, zeros) for value in realize.iter_values]
-    body = _instruction(realize, _Axes(realize, lane, within, loops), dot)
+    values = [substituted(value, zeros) for value in realize.iter_values]
+    body = _instruction(realize, Axes(realize, lane, within, loops), dot)
     return tvm().s_tir.SBlockRealize(values, realize.predicate, body)
 
 
-def _instruction(realize: Any, axes: _Axes, dot: Dot) -> Any:
+def _instruction(realize: Any, axes: Axes, dot: Dot) -> Any:
     """Build the block: the instruction, and the regions of memory that it reads and writes."""
     tirx, block, (lane, within) = tvm().tirx, realize.block, axes.loops
     lanes = int(lane.extent)
@@ -92,6 +92,10 @@ def _instruction(realize: Any, axes: _Axes, dot: Dot) -> Any:
         raise NotADotError(
             f"it multiplies {data.ty.dtype} by {weight.ty.dtype}, not {dot.data} by {dot.weight}"
         )
+    if dots_columns.applies(axes, store, data, weight):
+        body = dots_columns.instruction(dot, store, data, weight, lanes)
+        regions = [[axes.widened(region) for region in part] for part in (block.reads, block.writes)]
+        return tvm().s_tir.SBlock(block.iter_vars, *regions, f"{block.name_hint}_{dot.name}", body)
     contiguous = (
         axes.steps(store.indices, lane), axes.steps(data.indices, within),
         axes.steps(weight.indices[:-1], lane) and axes.steps(weight.indices[-1:], within),
@@ -111,7 +115,7 @@ def _instruction(realize: Any, axes: _Axes, dot: Dot) -> Any:
     return tvm().s_tir.SBlock(block.iter_vars, *regions, f"{block.name_hint}_{dot.name}", body)
 
 
-class _Axes:
+class Axes:
     """The indices of a block's accesses as functions of the two loops that become one instruction."""
 
     def __init__(self, realize: Any, lane: Any, within: Any, loops: list[Any]) -> None:
@@ -125,7 +129,7 @@ class _Axes:
         """Whether the last index counts the iterations of one of the loops, and nothing else depends on the
         loops.
         """
-        *before, last = [_with(index, self.values) for index in indices]
+        *before, last = [substituted(index, self.values) for index in indices]
         if not all(self.bounds.can_prove_equal(index, self._first(index)) for index in before):
             return False
         distance = self.bounds.simplify(last) - self.bounds.simplify(self._first(last))
@@ -133,22 +137,22 @@ class _Axes:
 
     def aligned(self, index: Any) -> bool:
         """Whether an index is 0 in the first iteration."""
-        return bool(self.bounds.can_prove_equal(self._first(_with(index, self.values)), 0))
+        return bool(self.bounds.can_prove_equal(self._first(substituted(index, self.values)), 0))
 
     def widened(self, region: Any) -> Any:
         """Return a region of memory that one iteration accesses, widened to all iterations."""
         ranges = []
         for part in region.region:
-            index = self.bounds.simplify(_with(part.min, self.values))
+            index = self.bounds.simplify(substituted(part.min, self.values))
             extent = int(part.extent)
             for loop in self.loops:
-                if not index.same_as(_with(index, {loop.loop_var: 0})):
+                if not index.same_as(substituted(index, {loop.loop_var: 0})):
                     extent += int(loop.extent) - 1
             ranges.append(tvm().ir.Range.from_min_extent(part.min, extent))
         return tvm().tirx.BufferRegion(region.source, ranges)
 
     def _first(self, index: Any) -> Any:
-        return _with(index, {loop.loop_var: 0 for loop in self.loops})
+        return substituted(index, {loop.loop_var: 0 for loop in self.loops})
 
 
 def expression(dot: Dot, sums: Any, group: Any, weights: Any, lanes: int) -> Any:
@@ -170,16 +174,3 @@ def expression(dot: Dot, sums: Any, group: Any, weights: Any, lanes: int) -> Any
 
 
 _PAIRS = {128: "llvm.x86.sse2.pmadd.wd", 256: "llvm.x86.avx2.pmadd.wd", 512: "llvm.x86.avx512.pmaddw.d.512"}
-
-
-def _with(expression: Any, values: dict[Any, Any]) -> Any:
-    """Substitute values for variables."""
-    return mapped(
-        expression,
-        tvm().tirx.Var,
-        lambda var: next((_number(v, var) for k, v in values.items() if var.same_as(k)), var),
-    )
-
-
-def _number(value: Any, var: Any) -> Any:
-    return tvm().tirx.const(value, str(var.ty)) if isinstance(value, int) else value

@@ -15,6 +15,7 @@ from ..require import tvm
 from ..targets.target import Target
 from ..tvm_types import Buffer, LoopRV, SBlockRV, Schedule
 from .access import Access, access_of, conditions_in
+from .contiguous import narrower_lanes
 from .inlining_cost import InliningCost
 
 SPATIAL, REDUCED = 0, 2  # TVM's codes of the types of a block's axes
@@ -209,7 +210,8 @@ def plain_loops(sch: Schedule, block: SBlockRV, target: Target) -> None:
     if access.across is not None and (tiled := _transposed(sch, spatial, extents, access.across, lanes)):
         outer, vector = tiled
     elif access.vectors:
-        joined = 1 if reduced else _joined(sch, block)
+        narrow = 0 if reduced else narrower_lanes(sch.get(block), extents[-1] or 0, lanes)
+        joined, lanes = (1, narrow or lanes) if reduced or narrow else (_joined(sch, block), lanes)
         outer, vector = _split_vector(sch, spatial, extents, lanes, joined)
     else:
         outer, vector = spatial[:-1], None

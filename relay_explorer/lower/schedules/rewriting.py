@@ -26,3 +26,16 @@ def conditions_of(predicate: Any) -> list[Any]:
         else:
             conditions.append(part)
     return conditions
+
+
+def substituted(expression: Any, values: dict[Any, Any]) -> Any:
+    """Replace variables by values, which may be integers."""
+    return mapped(
+        expression,
+        tvm().tirx.Var,
+        lambda var: next((_number(v, var) for k, v in values.items() if var.same_as(k)), var),
+    )
+
+
+def _number(value: Any, var: Any) -> Any:
+    return tvm().tirx.const(value, str(var.ty)) if isinstance(value, int) else value

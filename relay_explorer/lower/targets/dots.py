@@ -37,6 +37,14 @@ def dot_for(target: Target, data: str, weight: str) -> Dot | None:
     return next((dot for dot in dots_of(target) if (dot.data, dot.weight) == (data, weight)), None)
 
 
+def columns_dot(target: Target, data: str, weight: str) -> Dot | None:
+    """Return the instruction whose lanes multiply adjacent columns of a channel, for depthwise convolutions:
+    one for bytes, on a processor that shuffles the bytes of a whole vector by one or two instructions.
+    """
+    dot = dot_for(target, data, weight)
+    return dot if dot is not None and target.kind == "cpu" and dot.products == 4 else None
+
+
 def _x86(target: Target) -> tuple[Dot, ...]:
     """Return the instructions of VNNI, which came with AVX-512 and later also without it; on older
     processors, the one of SSE2, AVX2 and AVX-512 for pairs.

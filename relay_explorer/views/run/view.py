@@ -26,7 +26,8 @@ RULES = (
     Rule("depthwise", "diamond", "teal"), Rule("dense", "rect", "orange"),
     Rule("reduction", "trapezium", "olive"), Rule("fallback", "round", "pink"),
     Rule("int8_blocked", "circle", "brown"), Rule("int8_dense", "rect", "brown"),
-    Rule("int8_batch", "trapezium", "brown"), Rule("nbits", "rect", "olive"),
+    Rule("int8_batch", "trapezium", "brown"), Rule("int8_depthwise", "diamond", "brown"),
+    Rule("nbits", "rect", "olive"),
     Rule("gpu", "parallelogram", "sky"), Rule("host", "bar", "red"),
 )  # fmt: skip
 _OTHER = Rule("other", "bar", "grey")
