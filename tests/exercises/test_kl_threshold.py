@@ -70,6 +70,44 @@ WRONG = {
             [("result += a * math.log(a / b)", "result += b * math.log(b / a)")], "merged", "swapped"
         ),
         "takes the binary logarithm": Mistake([("math.log(a / b)", "math.log2(a / b)")], "merged", "natural"),
+        "takes the decimal logarithm": Mistake(
+            [("math.log(a / b)", "math.log10(a / b)")], "merged", "natural"
+        ),
+        "clips into the first bin": Mistake(
+            [(P, "p = [inside[0] + sum(counts[kept:]), *inside[1:]]")], "clipped", "not the first"
+        ),
+        "keeps a bin too many": Mistake(
+            [("inside = counts[:kept]", "kept = min(kept + 1, len(counts)); inside = counts[:kept]")],
+            "clipped",
+            "One bin too many",
+        ),
+        "divides Q by the sum of P": Mistake(
+            [(NORMAL, NORMAL.replace("sum(q)", "sum(p)"))], "clipped", "own sum"
+        ),
+        "says that impossible bins add nothing": Mistake(
+            [("return math.inf", "return 0.0")], "empty", "makes the divergence infinite"
+        ),
+        "rounds the ends of the levels": Mistake(
+            [
+                (
+                    "bins = range(level * kept // levels, (level + 1) * kept // levels)",
+                    "bins = range(round(level * kept / levels), round((level + 1) * kept / levels))",
+                )
+            ],
+            "uneven",
+            "level i has the bins",
+        ),
+        "calls the package's solution": Mistake(
+            [
+                (
+                    "inside = counts[:kept]",
+                    "from relay_explorer.grading import kl_threshold; "
+                    "return kl_threshold.divergence(counts, kept, levels)",
+                )
+            ],
+            "merged",
+            "",
+        ),
         "leaves impossible bins out": Mistake(
             [("if a > 0 and b == 0:\n            return math.inf\n        if a > 0:", "if a > 0 and b > 0:")],
             "empty",
@@ -96,6 +134,22 @@ WRONG = {
             [("candidates = range(levels, len(counts) + 1)", "return len(counts)\n    candidates = []")],
             "chosen",
             "smallest of them",
+        ),
+        "leaves out the whole histogram": Mistake(
+            [("len(counts) + 1)", "max(len(counts), levels + 1))")],
+            "chosen",
+            "the whole histogram is a candidate",
+        ),
+        "calls the package's solution": Mistake(
+            [
+                (
+                    "candidates = range(levels, len(counts) + 1)",
+                    "from relay_explorer.grading import kl_threshold; "
+                    "return kl_threshold.candidates(counts, levels).index(0)\n    candidates = []",
+                )
+            ],
+            "chosen",
+            "",
         ),
         "takes the greatest": Mistake(
             [

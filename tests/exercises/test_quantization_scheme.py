@@ -8,6 +8,7 @@ import pytest
 
 from relay_explorer import relay
 from relay_explorer.grading import check
+from relay_explorer.ir.walk import rewrite_nodes
 from relay_explorer.quantize import (
     Annotation,
     LeastSquares,
@@ -86,6 +87,10 @@ WRONG = {
         "digits_well",
         "axis=0",
     ),
+    "has scales along the other axis": Mistake(
+        [(WEIGHT, WEIGHT.replace("axis=0", "axis=1"))], "budget", "lie along axis 1"
+    ),
+    "passes a class": Mistake([(DATA, DATA.replace("MinMax()", "MinMax"))], "budget", "MinMax()"),
     "reaches to the maximum": Mistake(
         [("LeastSquares())\n", "MaxAbs())\n"), (LAST, "if False:")], "digits_well", "least square error"
     ),
@@ -145,6 +150,70 @@ def test_products_of_floats_are_found() -> None:
 
     feedback = check(EXERCISE, InFloat)
     assert feedback.failed == "budget", str(feedback)
+
+
+def _as_sums(x: Any, weight: Any) -> Any:
+    """Write a product of floats without the operator for it."""
+    return relay.sum(relay.expand_dims(x, 1) * relay.expand_dims(weight, 0), axis=[2])
+
+
+def test_a_float_sum_beside_the_product_is_found() -> None:
+    """A scheme that multiplies the integers by 0, and adds the product of the floats."""
+
+    class Beside(_Products):
+        def realize(self, call: Any, operands: Any) -> Any:
+            result = super().realize(call, operands)
+            if not isinstance(result, Quantized) or call.op.name != "nn.dense":
+                return result
+            exact = _as_sums(self.dequantize(operands[0]), call.args[1].args[0])
+            return exact + self.dequantize(result) * relay.const(0.0)
+
+    feedback = check(EXERCISE, Beside)
+    assert feedback.failed == "budget", str(feedback)
+    assert "`sum` of floating-point numbers" in str(feedback)
+
+
+def test_layers_that_are_rewritten_before_they_are_counted_are_found() -> None:
+    """A scheme that replaces layers by other operators, and so leaves them in float."""
+
+    class Hidden(_Products):
+        def prepare(self, mod: Any) -> Any:
+            new = mod.copy()
+
+            def rule(node: Any, rebuilt: Any) -> Any:
+                name = getattr(getattr(rebuilt, "op", None), "name", "")
+                return _as_sums(*rebuilt.args) if name == "nn.dense" else None
+
+            new["main"] = rewrite_nodes(mod["main"], rule)
+            return new
+
+    feedback = check(EXERCISE, Hidden)
+    assert feedback.failed == "budget", str(feedback)
+    assert "replaced by other operators" in str(feedback)
+
+
+def test_another_network_is_found() -> None:
+    class Other(_Products):
+        def prepare(self, mod: Any) -> Any:
+            new = mod.copy()
+            main = mod["main"]
+            new["main"] = relay.Function(list(main.params), main.body * relay.const(2.0))
+            return new
+
+    feedback = check(EXERCISE, Other)
+    assert feedback.failed == "budget", str(feedback)
+    assert "another float program" in str(feedback)
+
+
+def test_an_error_of_the_scheme_shows_its_line() -> None:
+    class Mistaken(_Products):
+        def calibrate(self, site: Any, observed: Any) -> Any:
+            return observed.statistics.biggest
+
+    feedback = check(EXERCISE, Mistaken)
+    assert feedback.failed == "budget", str(feedback)
+    assert "AttributeError: 'Statistics' object has no attribute 'biggest'" in str(feedback)
+    assert "of calibrate: return observed.statistics.biggest" in str(feedback)
 
 
 def test_two_products_for_a_layer_are_found() -> None:

@@ -48,6 +48,22 @@ def test_solution_in_fixed_point_passes() -> None:
     assert feedback.passed, str(feedback)
 
 
+def test_rounding_by_hand_passes() -> None:
+    """Combine floats after the sum, in other ways than by one factor."""
+
+    def dense(x: Any, weight: Any, out: Any) -> Any:
+        wide = [relay.cast(one.expr, "int32") - relay.const(one.zero_point, "int32") for one in (x, weight)]
+        sums = relay.cast(relay.nn.dense(wide[0], wide[1], out_dtype="int32"), "float32")
+        steps = sums * relay.const(x.scale * weight.scale / out.scale, "float32")
+        steps = relay.sign(steps) * relay.floor(relay.abs(steps) + relay.const(0.5, "float32"))
+        return relay.cast(
+            relay.clip(steps + relay.const(float(out.zero_point), "float32"), -128, 127), "int8"
+        )
+
+    feedback = check(f"{EXERCISE}.dense", dense)
+    assert feedback.passed, str(feedback)
+
+
 SUMS = 'relay.nn.dense(centered(x), centered(weight), out_dtype="int32")'
 CENTERED = 'return relay.cast(operand.expr, "int32") - relay.const(operand.zero_point, "int32")'
 FACTOR = 'relay.const(x.scale * weight.scale / out.scale, "float32")'
@@ -67,7 +83,51 @@ WRONG = {
         "subtracts in int8": Mistake(
             [(CENTERED, 'return operand.expr - relay.const(operand.zero_point, "int8")')],
             "zero_points",
-            "definition",
+            "wraps around in 8 bits",
+        ),
+        "adds the zero point of x": Mistake(
+            [("centered(x)", 'relay.cast(x.expr, "int32") + relay.const(x.zero_point, "int32")')],
+            "zero_points",
+            "of x is added, but it must be subtracted",
+        ),
+        "adds both zero points": Mistake(
+            [(CENTERED, CENTERED.replace(" - ", " + "))], "zero_points", "must be subtracted"
+        ),
+        "subtracts the zero point of the result": Mistake(
+            [("steps = steps + relay", "steps = steps - relay")], "products", "but it must be added"
+        ),
+        "adds the scales": Mistake(
+            [(FACTOR, FACTOR.replace("x.scale * weight.scale", "(x.scale + weight.scale)"))],
+            "products",
+            "scales",
+        ),
+        "forgets the scale of the result": Mistake(
+            [(FACTOR, FACTOR.replace(" / out.scale", ""))], "products", "scale of the result is missing"
+        ),
+        "forgets the expression of an operand": Mistake(
+            [("centered(x)", "relay.cast(x, 'int32')")], "products", "its expression is `x.expr`"
+        ),
+        "multiplies floats with einsum": Mistake(
+            [
+                (
+                    SUMS,
+                    'relay.einsum((relay.cast(centered(x), "float32"), '
+                    'relay.cast(centered(weight), "float32")), "ik,jk->ij")',
+                )
+            ],
+            "products",
+            "products of integers",
+        ),
+        "averages products of floats": Mistake(
+            [
+                (
+                    SUMS,
+                    'relay.mean(relay.cast(relay.expand_dims(centered(x), 1), "float32")'
+                    ' * relay.cast(centered(weight), "float32"), axis=[2])',
+                )
+            ],
+            "products",
+            "products of integers",
         ),
         "accumulates in int16": Mistake(
             [('out_dtype="int32"', 'out_dtype="int16"')], "zero_points", "in 16 bits"
@@ -175,7 +235,10 @@ WRONG = {
         "is the identity": Mistake(
             [('value * relay.const(alpha, "float32"), value', "value, value")], "slope", "alpha"
         ),
-        "is a ReLU": Mistake([('relay.const(alpha, "float32")', "relay.const(0.0)")], "slope", "definition"),
+        "is a ReLU": Mistake([('relay.const(alpha, "float32")', "relay.const(0.0)")], "slope", "plain ReLU"),
+        "multiplies positive numbers": Mistake(
+            [("relay.less", "relay.greater")], "slope", "The positive numbers"
+        ),
     },
 }
 

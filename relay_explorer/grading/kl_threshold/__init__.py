@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..answer_values import withheld
 
+
+@withheld
 def divergence(counts: Sequence[int], kept: int, levels: int) -> float:
     """Compute the Kullback-Leibler divergence from a histogram clipped to `kept` bins to the same bins
     quantized to `levels` levels, in nats; infinity where a value that occurs has become impossible.
@@ -28,6 +31,7 @@ def divergence(counts: Sequence[int], kept: int, levels: int) -> float:
     return result
 
 
+@withheld
 def candidates(counts: Sequence[int], levels: int) -> list[float]:
     """Return the divergence of each number of kept bins, from `levels` to all."""
     return [divergence(counts, size, levels) for size in range(levels, len(counts) + 1)]

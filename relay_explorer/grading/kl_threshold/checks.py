@@ -40,8 +40,10 @@ def _judge_divergence(answer: Anything, case: Case) -> Failure | None:
     if outcome.error is not None:
         return crashed(str(case), outcome, wanted, hint=_of_error(outcome.error))
     try:
-        result = float(outcome.value)
+        result = math.nan if isinstance(outcome.value, (str, bytes)) else float(outcome.value)
     except (TypeError, ValueError):
+        result = None
+    if result is None or isinstance(outcome.value, (str, bytes)):
         says = "Return a number: the divergence, a float."
         return Failure(str(case), wanted, repr_of(outcome.value, 80), says, printed=outcome.printed)
     if result == right or (math.isfinite(right) and abs(result - right) <= TOLERANCE * max(1.0, right)):
@@ -151,6 +153,7 @@ def _uneven(rng: random.Random, count: int) -> Iterator[Case]:
 def _chosen(rng: random.Random, count: int) -> Iterator[Case]:
     yield Case((9, 3, 1), 1)
     yield Case((20, 9, 5, 3, 0, 0, 0, 1), 4)
+    yield Case((3, 21, 31), 2)  # only clipping nothing is the best
 
     def draw(rng: random.Random) -> Case:
         levels = rng.choice((1, 2, 4))

@@ -9,20 +9,38 @@ from . import candidates
 
 Counts = Sequence[int]
 _CLOSE = 1e-6
+_INFINITE = (
+    "A bin in which P is not 0, but Q is, makes the divergence infinite: `math.inf`. Leaving the bin "
+    "out would hide that Q gives probability 0 to a value that occurs."
+)
+_UNEVEN = (
+    "Where the levels do not divide the bins, level i has the bins from i * kept // levels up to "
+    "(i + 1) * kept // levels."
+)
 
 
 def divergence_hint(counts: Counts, kept: int, levels: int, result: float) -> str:
     """Return the hint of the first mistake that explains a result; otherwise what to compare."""
     explanations = [says for value, says in _mistakes(counts, kept, levels) if _same(value, result)]
+    if math.isfinite(result) and math.isinf(_true(counts, kept, levels)):
+        explanations = list(dict.fromkeys([_INFINITE, *explanations]))
     if explanations:
         return " Or: ".join(explanations[:2])
     if math.isnan(result):
         return "The result is not a number. Where P is 0, the term is 0: leave it out."
+    if kept % levels:
+        return _UNEVEN
     return (
         "Work out P and Q for this histogram by hand. P: the bins that are kept, the last of them with "
         "everything that was clipped. Q: the bins that are kept without it, averaged over the non-empty bins "
         "of each level. Divide both by their sums."
     )
+
+
+def _true(counts: Counts, kept: int, levels: int) -> float:
+    """Return the right divergence."""
+    inside = list(counts[:kept])
+    return _kl([*inside[:-1], inside[-1] + sum(counts[kept:])], _levels(inside, levels))
 
 
 def _same(value: float, result: float) -> bool:
@@ -79,24 +97,36 @@ def _mistakes(counts: Counts, kept: int, levels: int) -> Iterator[tuple[float, s
         "P and Q are distributions: divide each by its own sum before you compare them.",
     )
     yield _kl(q, clipped), "P and Q are swapped: the divergence is the sum of p · log(p / q)."
-    yield _kl(clipped, q, base=2.0), "The logarithm is the natural one: `math.log`."
+    for base in (2.0, 10.0):
+        yield _kl(clipped, q, base=base), "The logarithm is the natural one: `math.log`."
     yield (
         -_kl(clipped, q),
         "The sign is wrong: the terms are p · log(p / q), and their sum is never negative.",
     )
     yield (
         _kl(clipped, _levels(inside, levels, wide_last=True)),
-        "Where the levels do not divide the bins, level i has the bins from i * kept // levels up to "
-        "(i + 1) * kept // levels.",
+        _UNEVEN,
     )
+    if kept < len(counts):
+        yield (
+            _kl([inside[0] + sum(counts[kept:]), *inside[1:]], q),
+            "Clipping moves what lies beyond the threshold into the *last* bin that is kept, not the first.",
+        )
+        longer = list(counts[: kept + 1])
+        yield (
+            _kl([*longer[:-1], longer[-1] + sum(counts[kept + 1 :])], _levels(longer, levels)),
+            "One bin too many is kept: the kept bins are `counts[:kept]`, the clipped ones `counts[kept:]`.",
+        )
+        yield (
+            _kl(
+                [count / sum(counts) for count in clipped], [value / sum(counts) for value in q], normal=False
+            ),
+            "Q lacks the clipped values, so its sum is smaller than that of P: divide each by its own sum.",
+        )
     finite = sum(
         a / sum(clipped) * math.log(a / sum(clipped) / (b / sum(q))) for a, b in zip(clipped, q) if a and b
     )
-    yield (
-        finite,
-        "A bin in which P is not 0, but Q is, makes the divergence infinite: `math.inf`. Leaving the bin "
-        "out would hide that Q gives probability 0 to a value that occurs.",
-    )
+    yield finite, _INFINITE
 
 
 def threshold_hint(counts: Counts, levels: int, kept: int) -> str:
@@ -108,6 +138,8 @@ def threshold_hint(counts: Counts, levels: int, kept: int) -> str:
         )
     if kept == len(counts) and losses[-1] > min(losses):
         return "Clipping nothing is one of the candidates, but not the best one here."
+    if losses.index(min(losses)) == len(losses) - 1:
+        return "Keeping the whole histogram is a candidate, too, and it is the best one here."
     if kept == levels:
         return "The first candidate is not the best one here: compare all, up to the whole histogram."
     finite = [loss for loss in losses if math.isfinite(loss)]

@@ -9,11 +9,13 @@ from typing import Any as Anything
 from ...ir.expr import Call, Constant, Expr, Function, Tuple
 from ...ir.lazy_dataclass import dataclass
 from ...ir.module import IRModule
-from ...ir.op import Op
+from ...ir.op import Op, OpPattern
 from ...ir.types import TensorType
 from ...ir.walk import post_order
+from ...ops.numeric import np
 from ...quantize import Quantization, Scheme, trace
 from ...quantize.integers import is_product
+from ...typing import infer_types
 
 WEIGHT_BITS, DATA_BITS, IN_FLOAT = 3, 6, 1
 NETWORKS = ("digits", "perceptron")
@@ -46,7 +48,9 @@ class Product:
 @dataclass(frozen=True)
 class Quantized:
     """A network quantized by a scheme: the products in the quantized program, the number of layers in the
-    float one, and the accuracy before and after, on unseen images.
+    network, and the accuracy before and after, on unseen images. `sums` are operators of the quantized
+    program, other than products, that add up floats; the networks have none. `same` says whether the float
+    program that was quantized computes what the network does.
     """
 
     trace: Quantization
@@ -54,6 +58,8 @@ class Quantized:
     products: tuple[Product, ...]
     before: float
     after: float
+    sums: tuple[str, ...] = ()
+    same: bool = True
 
 
 @cache
@@ -74,11 +80,38 @@ def quantize(scheme: Scheme, network: str = "digits", batches: Sequence[int] = (
     dataset = [{"data": digits.data().training.images[:BATCH]}]
     result = trace(module, scheme, digits.weights(network), dataset)
     before, after = (_accuracy(program, batches) for program in (result.float_program, result.realized))
-    layers = sum(
-        isinstance(node, Call) and _multiplies(node) for node in post_order(result.float_program["main"])
-    )
-    multiplied = products(result.realized, _images(batches[0])[0])
-    return Quantized(result, layers, multiplied, before, after)
+    layers = sum(isinstance(node, Call) and _multiplies(node) for node in post_order(module["main"]))
+    images = _images(batches[0])[0]
+    multiplied = products(result.realized, images)
+    same = np.allclose(_run(result.float_program, images), _original(network, batches[0]), 1e-3, 1e-3)
+    return Quantized(result, layers, multiplied, before, after, _float_sums(result.realized), bool(same))
+
+
+@cache
+def _original(network: str, which: int) -> Anything:
+    """Return what a network computes for a batch of unseen images."""
+    from ...ir.bind import bind_params_by_name
+    from ...ir.narrow import as_function
+    from ...models import digits
+
+    main = as_function(digits.NETWORKS[network](BATCH)["main"])
+    bound = IRModule.from_expr(bind_params_by_name(main, digits.weights(network)))
+    return _run(infer_types(bound), _images(which)[0])
+
+
+def _float_sums(module: IRModule) -> tuple[str, ...]:
+    """Return the names of the operators that add up floats, other than products."""
+    calls = [node for node in post_order(module["main"]) if isinstance(node, Call)]
+    return tuple([call.op.name for call in calls if isinstance(call.op, Op) and _sums_floats(call)])
+
+
+def _sums_floats(call: Call) -> bool:
+    assert isinstance(call.op, Op)
+    type_ = call.checked_type
+    is_float = isinstance(type_, TensorType) and type_.dtype.startswith(("float", "bfloat"))
+    # An operator that lists its axes as letters multiplies and sums any number of operands.
+    sums = call.op.pattern == OpPattern.COMM_REDUCE or "equation" in (call.attrs or ())
+    return is_float and sums
 
 
 def _accuracy(module: IRModule, batches: Sequence[int]) -> float:

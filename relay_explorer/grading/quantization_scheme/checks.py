@@ -13,7 +13,7 @@ from ..budget import limited
 from ..check import Exercise, Property, Remark, crashed
 from ..feedback import Failure
 from . import DATA_BITS, IN_FLOAT, WEIGHT_BITS, Quantized, quantize
-from .hints import accuracy_hint, error_hint
+from .hints import accuracy_hint, axis_hint, error_hint, sentences
 
 SECONDS = 20.0  # for one network: forty times what the solution needs
 BARS = {"digits": (0.9, 0.94), "perceptron": (0.95, 0.97)}  # for half of the points, and for all
@@ -27,7 +27,8 @@ def _quantized(answer: Anything, network: str, batches: Sequence[int]) -> Quanti
     wanted = "a scheme: an instance of a class derived from `Scheme`"
     outcome = limited(SECONDS, answer)
     if outcome.error is not None:
-        return crashed("scheme()", outcome, wanted)
+        says = sentences(outcome.error.help) if isinstance(outcome.error, RelayError) else ""
+        return crashed("scheme()", outcome, wanted, hint=says)
     if not isinstance(outcome.value, Scheme):
         says = (
             "Return an instance: `return MyScheme()`, where the class begins with `class MyScheme(Scheme)`."
@@ -39,7 +40,10 @@ def _quantized(answer: Anything, network: str, batches: Sequence[int]) -> Quanti
         return result
     if isinstance(outcome.error, RelayError):
         got = f"an error: {outcome.error.message}"
-        says = " ".join([*outcome.error.help, error_hint(outcome.error)]).strip()
+        cause = outcome.error.__cause__
+        if cause is not None and not isinstance(cause, RelayError):  # the scheme raised it
+            return crashed(case, outcome._replace(error=cause), "a quantized program")
+        says = sentences([*outcome.error.help, error_hint(outcome.error)])
         return Failure(case, "a quantized program", got, says, printed=outcome.printed)
     return crashed(case, outcome, "a quantized program")
 
@@ -56,16 +60,29 @@ def _over_budget(result: Quantized, network: str) -> Failure | None:
         f"(at most {2**WEIGHT_BITS} levels), data of {DATA_BITS} bits (at most {2**DATA_BITS})"
     )
     more: dict[str, Anything] = {"program": result.trace.realized, "view": VIEW, "caption": CAPTION}
+    if not result.same:
+        got = "another float program than the network"
+        says = "Do not override `prepare`: the scheme quantizes the network, and does not change it."
+        return Failure(case, wanted, got, says, **more)
     if len(result.products) != result.layers:
         got = f"{len(result.products)} products, for {result.layers} layers\n{_layers(result)}"
         says = "Each layer becomes one product of integers: two would have more bits together."
+        if len(result.products) < result.layers:
+            says = (
+                "Some layers are replaced by other operators. Each becomes one product of 8-bit integers: do "
+                "not override `realize`, or call `super().realize` in it."
+            )
+        return Failure(case, wanted, got, says, **more)
+    if result.sums:
+        got = f"`{result.sums[0]}` of floating-point numbers, which the network does not have"
+        says = "Each layer adds up products of integers, and nothing else."
         return Failure(case, wanted, got, says, **more)
     if sum(product.in_float for product in result.products) > IN_FLOAT:
         says = (
             "A layer stays in float where `annotate` returns None or Keep, or where an operand has no "
             "quantizer. Annotate both operands: `Annotation([data, weight])`."
         )
-        return Failure(case, wanted, _layers(result), says, **more)
+        return Failure(case, wanted, _layers(result), axis_hint(result) or says, **more)
     for product in result.products:
         if product.in_float:
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...ir.errors import RelayError
 from ...quantize import Role, Site
 from . import Quantized
@@ -13,6 +15,22 @@ def error_hint(error: RelayError) -> str:
         return (
             "A calibrator is a function of the statistics and the quantizer, which returns `parameters(…)`."
         )
+    return ""
+
+
+def sentences(parts: Sequence[str]) -> str:
+    """Write suggestions as sentences, one after the other."""
+    return " ".join([f"{part[0].upper()}{part[1:].rstrip('.')}." for part in parts if part])
+
+
+def axis_hint(result: Quantized) -> str:
+    """Return what is wrong with the axis of a weight's scales, if layers stay in float because of it."""
+    for site in result.trace.sites:
+        if site.quantizer.role is Role.WEIGHT and site.quantizer.axis not in (None, 0):
+            return (
+                f"The scales of a weight lie along axis {site.quantizer.axis}, so a sum would mix numbers of "
+                "different scales. The output channels lie along axis 0: `Quantizer(Role.WEIGHT, 3, axis=0)`."
+            )
     return ""
 
 

@@ -121,7 +121,8 @@ def build(case: Case, realize: Callable[..., Anything]) -> IRModule:
     if isinstance(result, Integers):
         result = result.expr
     if not isinstance(result, Expr):
-        raise MisuseError(f"{type(result).__name__}")
+        kind = type(result).__name__
+        raise MisuseError("None" if result is None else f"a value of the type {kind}, not an expression")
     return infer_types(IRModule.from_expr(Function(params, result)))
 
 

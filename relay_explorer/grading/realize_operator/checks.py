@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any as Anything
 
 from ...ir.errors import RelayError
-from ...ir.expr import Call
+from ...ir.expr import Call, Expr, Function, Tuple, Var
 from ...ir.module import IRModule
-from ...ir.op import Op
+from ...ir.narrow import as_function
+from ...ir.op import Op, OpPattern
 from ...ir.types import TensorType
-from ...ir.walk import post_order
+from ...ir.walk import children, post_order
+from ...quantize.integers import is_product
 from ..budget import Outcome, limited
 from ..check import CASE_SECONDS, Exercise, Property, Search, crashed
 from ..feedback import Failure
@@ -21,7 +23,7 @@ from .hints import hint
 
 VIEW, CAPTION = "ir", "The program that your function built for the smallest failing operands"
 TIE = 1e-3  # closer than this to the middle between two integers, both are accepted
-_SUMS = ("nn.dense", "nn.matmul", "nn.batch_matmul", "sum")
+_ADDITIONS = ("add", "subtract", "where", "maximum", "minimum")
 
 
 def _judge(answer: Anything, case: Case) -> Failure | None:
@@ -53,24 +55,29 @@ def _not_built(case: Case, outcome: Outcome, wanted: str) -> Failure:
     error = outcome.error
     if isinstance(error, MisuseError):
         says = "Return the Relay expression of the integers, of int8. Does every path end in a `return`?"
-        return Failure(str(case), wanted, f"a {error}", says, printed=outcome.printed)
+        return Failure(str(case), wanted, str(error), says, printed=outcome.printed)
     if isinstance(error, RelayError):
         got = f"the expression cannot be typed: {error.message}"
-        says = (
-            'Both operands of an arithmetic operator have the same element type: `relay.cast(x, "int32")` '
-            'converts, and so does `relay.const(3, "int32")`.'
-        )
+        says = " ".join(error.help)
+        if "element types differ" in error.message:
+            says = (
+                "Both operands of an arithmetic operator have the same element type: "
+                '`relay.cast(x, "int32")` converts, and so does `relay.const(3, "int32")`.'
+            )
+        elif "(Tensor[" in error.message:
+            says = "An operand is an `Integers` object, not an expression: its expression is `x.expr`."
         return Failure(str(case), wanted, got, says, printed=outcome.printed)
     return crashed(str(case), outcome, wanted)
 
 
 def _misused(case: Case, module: IRModule) -> tuple[str, str] | None:
     """Return what a program does that the exercise does not allow, and a hint."""
-    main = module["main"]
+    main = as_function(module["main"])
     type_ = main.body.checked_type
     shape = expected(case).shape
     if type_ != TensorType.of(shape, "int8"):
         return f"a result of the type {type_}", f"The result has the type {TensorType.of(shape, 'int8')}."
+    unsummed = _unsummed(main)
     for call in post_order(main):
         if not isinstance(call, Call) or not isinstance(call.op, Op):
             continue
@@ -78,15 +85,49 @@ def _misused(case: Case, module: IRModule) -> tuple[str, str] | None:
         if name.startswith("qnn."):
             says = "This operator is what you are writing. Use the plain ones, such as `relay.nn.dense`."
             return f"a program with `{name}`", says
-        operand = call.args[0].checked_type
-        if name in _SUMS and isinstance(operand, TensorType) and operand.dtype.startswith("float"):
+        if _sums_floats(call) or (case.op == DENSE and _multiplies_floats(call, unsummed)):
             says = (
                 "The point is to add up products of integers, because a processor multiplies many of them "
                 "at once. Subtract the zero points in int32 or expand the product, and convert to float32 "
                 "only for the last factor."
             )
-            return f"`{name}` of {operand.dtype}", says
+            return f"`{name}` of floating-point numbers", says
     return None
+
+
+def _sums_floats(call: Call) -> bool:
+    """Whether a call adds up floats along an axis, or their products."""
+    return _reduces(call) and any(map(_is_float, call.args))
+
+
+def _multiplies_floats(call: Call, unsummed: set[Expr]) -> bool:
+    """Whether a call combines two floats that were converted before a sum, other than by adding them."""
+    assert isinstance(call.op, Op)
+    parts = [part for arg in call.args for part in (arg.fields if isinstance(arg, Tuple) else (arg,))]
+    return call.op.name not in _ADDITIONS and sum(_is_float(p) and p in unsummed for p in parts) > 1
+
+
+def _unsummed(main: Function) -> set[Expr]:
+    """Return the expressions that depend on the operands other than through a sum."""
+    dependent: set[Expr] = set()
+    for node in post_order(main):
+        if isinstance(node, Var) or (
+            not _reduces(node) and any(part in dependent for part in children(node))
+        ):
+            dependent.add(node)
+    return dependent
+
+
+def _reduces(expr: Expr) -> bool:
+    """Whether an expression adds up elements along an axis, or products of them."""
+    if not isinstance(expr, Call) or not isinstance(expr.op, Op):
+        return False
+    return expr.op.pattern == OpPattern.COMM_REDUCE or is_product(expr.op)
+
+
+def _is_float(expr: Expr) -> bool:
+    type_ = expr.checked_type
+    return isinstance(type_, TensorType) and type_.dtype.startswith(("float", "bfloat"))
 
 
 def _accepted(case: Case, result: Anything) -> bool:

@@ -15,9 +15,14 @@ def hint(case: Case, result: Anything, right: Anything) -> str:
     import numpy as np
 
     differs = right != result
-    for candidate, says in _candidates(case):
-        if np.array_equal(_whole(candidate)[differs], result[differs].astype("int64")):
-            return says
+    wrong = result[differs].astype("int64")
+    matching = [
+        says for candidate, says in _candidates(case) if np.array_equal(_whole(candidate)[differs], wrong)
+    ]
+    if matching:
+        # A result at the end of the range fits several mistakes that make it too large.
+        clipped = np.isin(wrong, (LOWEST, HIGHEST)).all()
+        return " Or: ".join(list(dict.fromkeys(matching))[: 2 if clipped else 1])
     return (
         "Compare with the definition: real = scale · (integer − zero point), for each operand and for the "
         "result. Compute the real result by hand for the smallest operands, and divide by the scale of the "
@@ -59,6 +64,11 @@ def _candidates(case: Case) -> Iterator[Candidate]:
             "The zero points of the operands are missing: subtract each from the integers of its operand.",
         )
     yield (
+        _steps(case, operands, Parameters(out.scale, -out.zero_point)),
+        "The zero point of the result is subtracted, but it must be added: integer = real / scale + zero "
+        "point.",
+    )
+    yield (
         _steps(case, operands, Parameters(out.scale, 0)),
         "The zero point of the result is missing: add it after the division by the result's scale.",
     )
@@ -79,7 +89,42 @@ def _candidates(case: Case) -> Iterator[Candidate]:
         "Your result is clipped before the zero point is added. Add first: the integers that are stored must "
         "lie between −128 and 127.",
     )
+    yield (
+        exact * out.scale + out.zero_point * (1 - out.scale),
+        "The scale of the result is missing: divide the real result by it before you round.",
+    )
     yield from _of_products(case) if case.op == DENSE else _of_pairs(case, exact)
+    yield (
+        (exact - out.zero_point) * out.scale**2 + out.zero_point,
+        "The real result is multiplied by the scale of the result: divide by it.",
+    )
+    yield (
+        np.clip(exact, -HIGHEST, HIGHEST),
+        "The least integer of int8 is −128: clip to −128 … 127.",
+    )
+    yield (
+        (np.clip(np.rint(exact), 0, 255) - LOWEST) % 256 + LOWEST,
+        "The integers of int8 lie between −128 and 127, not between 0 and 255.",
+    )
+    for index, own in enumerate(case.parameters):
+        if own.zero_point:
+            changed = [*operands]
+            changed[index] = own.scale * (numbers(case)[index].astype("float64") + own.zero_point)
+            yield (
+                _steps(case, changed, out),
+                f"The zero point of {names[index] if len(operands) > 1 else 'x'} is added, but it must be "
+                "subtracted: real = scale · (integer − zero point).",
+            )
+    added = [
+        own.scale * (value.astype("float64") + own.zero_point)
+        for own, value in zip(case.parameters, numbers(case))
+    ]
+    if len(operands) > 1:
+        yield (
+            _steps(case, added, out),
+            "The zero points of the operands are added, but they must be subtracted: "
+            "real = scale · (integer − zero point).",
+        )
 
 
 def _of_products(case: Case) -> Iterator[Candidate]:
@@ -93,6 +138,17 @@ def _of_products(case: Case) -> Iterator[Candidate]:
             f"The sums wrap around in {bits} bits. Products of 8-bit integers have up to 16 bits, and their "
             'sums have more: `relay.nn.dense(…, out_dtype="int32")`.',
         )
+    byte = [(value - LOWEST) % 256 + LOWEST for value in (x, weight)]
+    if any((narrow != wide).any() for narrow, wide in zip(byte, (x, weight))):
+        yield (
+            byte[0] @ byte[1].T * factor + case.out.zero_point,
+            "The difference between an integer and its zero point wraps around in 8 bits: it needs 9. "
+            'Convert to int32 before you subtract: `relay.cast(x.expr, "int32")`.',
+        )
+    yield (
+        sums * (case.parameters[0].scale + case.parameters[1].scale) / case.out.scale + case.out.zero_point,
+        "The scales of the operands are added. The scale of a product is the product of the scales.",
+    )
     for place, name in enumerate(("x", "the weight")):
         yield (
             sums * case.parameters[1 - place].scale / case.out.scale + case.out.zero_point,
@@ -134,16 +190,22 @@ def _of_pairs(case: Case, exact: Anything) -> Iterator[Candidate]:
     if case.op == LEAKY_RELU:
         x = numbers(case)[0].astype("int64")
         own = case.parameters[0]
+        linear = raw[0] * own.scale / out.scale + out.zero_point
         by_sign = np.where(x < 0, case.alpha * raw[0], raw[0])
         yield (
             by_sign * own.scale / out.scale + out.zero_point,
             "A real number is negative if its integer is less than the *zero point*, not less than 0.",
         )
+        yield linear, "Negative numbers are not multiplied by `alpha`."
         yield (
-            raw[0] * own.scale / out.scale + out.zero_point,
-            "Negative numbers are not multiplied by `alpha`.",
+            np.where(raw[0] < 0, case.alpha * linear, linear),
+            "`alpha` multiplies the zero point, too. Multiply before the zero point of the result is added.",
         )
         yield (
-            np.where(raw[0] < 0, case.alpha * exact, exact),
-            "`alpha` multiplies the zero point, too. Multiply before the zero point of the result is added.",
+            np.where(raw[0] < 0, linear, case.alpha * (linear - out.zero_point) + out.zero_point),
+            "The positive numbers are multiplied by `alpha`, but it is the negative ones that should be.",
+        )
+        yield (
+            np.where(raw[0] < 0, out.zero_point, linear),
+            "Negative numbers become 0, as in a plain ReLU: they should be multiplied by `alpha`.",
         )
