@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from types import TracebackType
 from typing import Any
 
 from ..ir.expr import Call, Expr, Function, Tuple, Var, as_expr
+from ..ir.module import IRModule
 from ..ir.walk import free_vars, rewrite_nodes
 from ..ops.simulated_quantize import simulated_quantize as simulated
 from ..quantize import QConfig, Role
 from ..quantize import qconfig as strict_qconfig
+from ..quantize import quantize as quantize_by_scheme
 from ..quantize.annotation import SIMULATE, Annotated, Annotating, current
+from ..quantize.config import innermost_qconfig
 from ..quantize.conversions import partition_conversions
 from ..quantize.kl_divergence import divergences
+from ..quantize.observation import Dataset
 from ..quantize.schemes.tvm_symmetric import TvmSymmetric
 from ..quantize.schemes.tvm_symmetric.passes import calibrate, collect_stats
 from ..quantize.statistics import histogram
@@ -41,6 +46,18 @@ def qconfig(**fields: Any) -> QConfig:
     """
     known = {name: value for name, value in fields.items() if name in QConfig.__annotations__}
     return strict_qconfig(**known)
+
+
+def current_qconfig() -> QConfig:
+    """Return the settings of the innermost `with qconfig(…)`. Outside of any, TVM skipped no convolution."""
+    return innermost_qconfig() or QConfig(skip_conv_layers=None)
+
+
+def quantize(
+    mod: IRModule, params: Mapping[str, object] | None = None, dataset: Dataset | None = None
+) -> IRModule:
+    """Quantize a program by TVM's scheme, with the settings of `current_qconfig`."""
+    return quantize_by_scheme(mod, params, dataset, TvmSymmetric(current_qconfig()))
 
 
 def attach_simulated_quantize(data: Any, kind: int, sign: bool = True, rounding: str = "round") -> Expr:
@@ -142,6 +159,6 @@ def CreateStatsCollector(function: Any) -> Any:  # noqa: N802  # TVM's name
 
 __all__ = [
     "CreateStatsCollector", "QAnnotateExpr", "QAnnotateKind",
-    "attach_simulated_quantize", "calibrate", "collect_stats", "kind2str", "partition_conversions",
-    "qconfig", "quantize_context",
+    "attach_simulated_quantize", "calibrate", "collect_stats", "current_qconfig", "kind2str",
+    "partition_conversions", "qconfig", "quantize", "quantize_context",
 ]  # fmt: skip

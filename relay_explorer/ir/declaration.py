@@ -86,4 +86,5 @@ class Trait(Enum):
     DIFFERS_IN_TRAINING = "inference computes something else than training, so it is not folded"
     APPROXIMATION = "it approximates the operator of the same name without `fast_`"
     NON_COMPUTATIONAL = "a marker: returns its operand, and no kernel is generated for it"
+    KERNEL_BOUNDARY = "a marker of a value that a kernel stores, so it means nothing on a constant"
     MULTIPLY_ADD = "every other operation is an addition to a product"

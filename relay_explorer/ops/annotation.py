@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import ParamSpec, TypeVar
 
 from ..ir.attrs import Attrs, DType, attr, required
@@ -51,6 +51,7 @@ def _mark(
     example: Example,
     attrs: type[Attrs] | None = None,
     layout: LayoutRule | NotApplicable = NO_LAYOUT_RULE,
+    traits: Collection[Trait] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an annotation, which computes nothing and becomes no kernel."""
     return operator(
@@ -63,7 +64,7 @@ def _mark(
         lowering=_operand_te,
         layout=layout,
         precision=Precision.UNLISTED,
-        traits={Trait.NON_COMPUTATIONAL},
+        traits={Trait.NON_COMPUTATIONAL, *traits},
         example=example,
         attrs=attrs,
         inputs=("data",),
@@ -95,6 +96,7 @@ def compiler_end(data: Operand, compiler: str) -> Call:
     "Keeps its operand's producer out of its consumers' kernels.",
     lambda build: build(X),
     layout=elementwise_layout,
+    traits={Trait.KERNEL_BOUNDARY},
 )
 def stop_fusion(data: Operand) -> Call:
     """Mark `data`, so that FuseOps does not fuse the operator that computes it with those that use it."""
@@ -106,6 +108,7 @@ def stop_fusion(data: Operand) -> Call:
     lambda build: build(X, "int8"),
     CastHintAttrs,
     layout=elementwise_layout,
+    traits={Trait.KERNEL_BOUNDARY},
 )
 def cast_hint(data: Operand, dtype: str) -> Call:
     """Mark `data` as a value that quantization is to store with the element type `dtype`."""

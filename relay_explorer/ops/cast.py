@@ -165,7 +165,7 @@ def _reinterpret_te(lowered: Lowered) -> list[Tensor]:
     reference=lambda attrs, x: x.view(element_type(attrs.dtype)),
     gradient=ZERO,
     lowering=_reinterpret_te,
-    layout=NO_LAYOUT_RULE,
+    layout=elementwise_layout,
     precision=Precision.UNLISTED,
     traits={Trait.DISPLACED},
     example=lambda build: build(X, "int32"),

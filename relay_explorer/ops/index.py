@@ -12,7 +12,7 @@ from typing import Any as Anything
 from typing import ParamSpec, TypeVar
 
 from ..ir.attrs import Attrs, attr
-from ..ir.declaration import Gradient, Precision, Trait
+from ..ir.declaration import Gradient, NotApplicable, Precision, Trait
 from ..ir.expr import Call
 from ..ir.op import OpPattern, Reference, Relation, RelationError, no_flops
 from ..ir.show import show_shape
@@ -20,7 +20,7 @@ from ..ir.types import TensorType, Type
 from .arguments import Operand, Operands
 from .examples import X, ints
 from .gradient_tools import MOVED, MOVED_FIELD, ZERO
-from .layouts.layout import NO_LAYOUT_RULE
+from .layouts.layout import NO_LAYOUT_RULE, Answer, InferCorrectLayoutOutput, Layout, LayoutRule, Question
 from .numeric import Array, np, numbers
 from .operator import Example, operator
 from .relation import (
@@ -72,6 +72,7 @@ def _indexing(
     precision: Precision = Precision.UNLISTED,
     traits: tuple[Trait, ...] = (),
     attrs: type[Attrs] | None = None,
+    layout: LayoutRule | NotApplicable = NO_LAYOUT_RULE,
     lenient_in_tvm: str = "",
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operator that reads elements at indices, without arithmetic."""
@@ -88,7 +89,7 @@ def _indexing(
         reference=reference,
         gradient=gradient,
         lowering=lowering,
-        layout=NO_LAYOUT_RULE,
+        layout=layout,
         precision=precision,
         traits=traits,
         example=example,
@@ -145,6 +146,15 @@ def _take_te(lowered: Lowered) -> list[Tensor]:
     return [topi.take(*lowered.inputs, attrs.axis, attrs.batch_dims, mode)]
 
 
+def _take_layout(question: Question) -> Answer:
+    """Let the result follow the indices, where each is replaced by an entry of a table, a vector."""
+    data, attrs, indices = question.types[0], question.attrs, (question.new or question.old)[1]
+    assert attrs is not None
+    if indices is None or not isinstance(data, TensorType) or len(data.shape) != 1 or attrs["batch_dims"]:
+        return None
+    return InferCorrectLayoutOutput([Layout("C"), indices], [indices], attrs)
+
+
 @_indexing(
     "take",
     description="Takes the slices at given indices along an axis.",
@@ -154,6 +164,7 @@ def _take_te(lowered: Lowered) -> list[Tensor]:
     reference=_taken,
     gradient=MOVED,
     lowering=_take_te,
+    layout=_take_layout,
     precision=Precision.FOLLOW,
     traits=(Trait.SELECTION,),
     example=lambda build: build(X, ints(3), 1, mode="wrap"),

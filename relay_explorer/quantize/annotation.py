@@ -9,40 +9,47 @@ from typing import NamedTuple
 
 from ..ir.annotate import set_origin
 from ..ir.errors import RelayError
-from ..ir.expr import Call, Constant, Expr, Function, const
+from ..ir.expr import Call, Constant, Expr, Function, TupleGetItem, const
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.rewrites import emit_rewrite
 from ..ir.show import counted
-from ..ir.types import TensorType
+from ..ir.types import TensorType, TupleType
 from ..ir.walk import post_order
 from ..ops.simulated_quantize import simulated_quantize
 from ..typing import infer_types
-from .forward import Temporary, Value, flattened, rebuilt, rewrite_forward
+from .answers import asking
+from .forward import Fields, Temporary, Value, flattened, rebuilt, rewrite_forward
 from .integers import is_product
 from .quantizer import Quantizer, Role
 from .scheme import Annotation, Candidate, Keep, Operand, Scheme, Site, Use
+from .tables import is_elementwise, is_number
 
 SIMULATE = "relay.op.annotation.simulated_quantize"
 
 
 class Annotated(Temporary):
     """An expression of the annotated program, the role of its value, and the call of the float program that
-    computes it.
+    computes it. `argument` is the value of few bits of which it is an element-wise function, itself for one
+    of few bits.
     """
 
-    __slots__ = ("expr", "kind", "source")
+    __slots__ = ("argument", "expr", "kind", "source")
 
-    def __init__(self, expr: Expr, kind: int, source: Call | None = None) -> None:
+    def __init__(
+        self, expr: Expr, kind: int, source: Call | None = None, argument: Expr | None = None
+    ) -> None:
         self.expr = expr
         self.kind = Role(kind)
         self.source = source
+        self.argument = argument
 
     def realize(self) -> Expr:
         return self.expr
 
     def over(self, expr: Expr) -> Annotated:
-        return Annotated(expr, self.kind, self.source)
+        argument = expr if self.argument is self.expr else self.argument
+        return Annotated(expr, self.kind, self.source, argument)
 
 
 class Kept(NamedTuple):
@@ -69,11 +76,13 @@ class Annotating:
         self.sites: list[Site] = []
         self.layers: dict[Call, int] = {}  # the products of the program, numbered
         self.kept: list[Kept] = []
+        self.left: set[Call] = set()  # the calls that the scheme has told to leave in float
         self.stopped = ""  # why all later calls stay in float
         self.function = ""
         self.asked: Call | None = None  # the call that the scheme is asked about
         self.ordinal = 0  # of the call that the scheme is asked about
         self._ordinals: Counter[str] = Counter()
+        self._users: dict[Expr, list[Call]] = {}
         self._attached: dict[tuple[Expr, Quantizer], Call] = {}
 
     def module(self, mod: IRModule) -> IRModule:
@@ -81,8 +90,12 @@ class Annotating:
         new = mod.copy()
         for function in mod.functions.values():
             for node in post_order(function):
-                if isinstance(node, Call) and isinstance(node.op, Op) and is_product(node.op):
-                    self.layers[node] = len(self.layers)
+                if isinstance(node, Call) and isinstance(node.op, Op):
+                    if is_product(node.op):
+                        self.layers[node] = len(self.layers)
+                    for argument, _ in flattened(node.args, node.args):
+                        source = argument.tuple_value if isinstance(argument, TupleGetItem) else argument
+                        self._users.setdefault(source, []).append(node)
         token = _CURRENT.set(self)
         try:
             for var, function in mod.functions.items():
@@ -95,6 +108,10 @@ class Annotating:
             _CURRENT.reset(token)
         return new
 
+    def users(self, expr: Expr) -> Sequence[Call]:
+        """Return the calls of operators that read a value of the float program, or a field of it."""
+        return self._users.get(expr, ())
+
     def call(self, call: Call, operands: Sequence[Value]) -> Value | None:
         """Ask the scheme about a call, and do as it says."""
         assert isinstance(call.op, Op)
@@ -103,13 +120,23 @@ class Annotating:
         self._ordinals[call.op.name] += 1
         flat = flattened(call.args, operands)
         candidate = Candidate(call, [_operand(*pair) for pair in flat], ordinal, self)
-        answer = self.scheme.annotate(candidate)
+        with asking(self.scheme, "annotate", f"`{call.op.name}` in @{self.function}", call.span):
+            answer = self.scheme.annotate(candidate)
         if answer is None or isinstance(answer, Keep):
             why = answer.why if answer is not None else f"the scheme has no rule for `{call.op.name}`"
+            if not isinstance(why, str):
+                raise RelayError(
+                    f"`annotate` of the scheme {self.scheme.name} returned {answer!r:.80} for "
+                    f"`{call.op.name}`",
+                    call.span,
+                    help=['give the reason as a sentence: Keep("the first layer stays in float")'],
+                )
             self.kept.append(Kept(call, self.function, why))
+            if answer is not None and not answer.forwards:
+                self.left.add(call)
             return None
         if isinstance(answer, Annotated):
-            return Annotated(answer.expr, answer.kind, answer.source or call)
+            return Annotated(answer.expr, answer.kind, answer.source or call, answer.argument)
         if isinstance(answer, (Expr, Temporary)):
             return answer
         if not isinstance(answer, Annotation):
@@ -123,6 +150,7 @@ class Annotating:
     def annotated(self, candidate: Candidate, answer: Annotation) -> Value:
         """Build the call on operands that are simulated as the scheme has chosen."""
         call, operands = candidate.call, candidate.operands
+        self.check(candidate, answer)
         if len(answer.operands) != len(operands):
             raise RelayError(
                 f"`annotate` of the scheme {self.scheme.name} returned "
@@ -140,22 +168,63 @@ class Annotating:
         if isinstance(answer.result, Quantizer):
             value = Operand(result, call, None)
             result = self.attach(value, answer.result, candidate, None, answer.why)
-            return Annotated(result, answer.result.role, call)
-        return result if answer.result is None else Annotated(result, answer.result, call)
+            return Annotated(result, answer.result.role, call, _itself(result, answer.result.role))
+        if answer.result is None:
+            return result
+        argument = _argument(candidate, answer, new) or _itself(result, answer.result)
+        if isinstance(call.checked_type, TensorType):
+            return Annotated(result, answer.result, call, argument)
+        assert isinstance(call.checked_type, TupleType)
+        parts = [set_origin(TupleGetItem(result, k), (call,)) for k in range(len(call.checked_type.fields))]
+        return Fields(
+            [Annotated(part, answer.result, None, _itself(part, answer.result)) for part in parts], call
+        )
+
+    def check(self, candidate: Candidate, answer: Annotation) -> None:
+        """Raise a RelayError for an annotation whose parts are of other types than they have to be."""
+        where = f"`annotate` of the scheme {self.scheme.name}, for `{candidate.op.name}`"
+        quantizers = answer.operands
+        if not isinstance(quantizers, (list, tuple)):
+            raise RelayError(
+                f"{where}: the operands of an Annotation are a list of quantizers, not {quantizers!r:.60}",
+                candidate.call.span,
+                help=["write Annotation([data, weight]), with a quantizer or None for each operand"],
+            )
+        wrong = next((how for how in quantizers if how is not None and not isinstance(how, Quantizer)), None)
+        if wrong is not None:
+            raise RelayError(
+                f"{where}: {wrong!r:.60} is not a quantizer",
+                candidate.call.span,
+                help=["an operand's quantizer is for example Quantizer(Role.INPUT, 8, calibrator=MaxAbs())"],
+            )
+        if answer.result is not None and not isinstance(answer.result, (Role, Quantizer)):
+            raise RelayError(
+                f"{where}: the result of an Annotation is a Role, a Quantizer or None, not "
+                f"{answer.result!r:.60}",
+                candidate.call.span,
+            )
 
     def shared(self, value: Value) -> Value:
         """Quantize an annotated value that is used more than once, if the scheme wants that."""
         if not isinstance(value, Annotated) or value.source is None:
             return value
         operand = Operand(value.expr, value.source, value.kind)
-        how = self.scheme.shared(operand)
+        about = f"the result of `{getattr(value.source.op, 'name', '?')}` in @{self.function}"
+        with asking(self.scheme, "shared", about, value.source.span):
+            how = self.scheme.shared(operand)
+            if how is not None and not isinstance(how, Quantizer):
+                raise RelayError(
+                    f"`shared` of the scheme {self.scheme.name} returned {how!r:.60} for {about}",
+                    value.source.span,
+                    help=["return a Quantizer or None"],
+                )
         if how is None:
             return value
         candidate = Candidate(value.source, [], 0, self)
         expr = self.attach(
             operand, how, candidate, None, "several calls read it, so it is quantized once for all of them"
         )
-        return Annotated(expr, how.role, value.source)
+        return Annotated(expr, how.role, value.source, _itself(expr, how.role))
 
     def attached(self, expr: Expr, how: Quantizer, why: str) -> Call:
         """Simulate the quantization of an expression of the annotated program, for rules that build calls
@@ -204,8 +273,24 @@ class Annotating:
 
 def _operand(argument: Expr, value: Value) -> Operand:
     if isinstance(value, Annotated):
-        return Operand(value.expr, argument, value.kind)
+        return Operand(value.expr, argument, value.kind, value.argument)
     return Operand(value.realize() if isinstance(value, Temporary) else value, argument, None)
+
+
+def _itself(expr: Expr, role: Role) -> Expr | None:
+    """Return a value of few bits, which is the simplest function of itself; None for others."""
+    return expr if role is Role.INPUT else None
+
+
+def _argument(candidate: Candidate, answer: Annotation, new: Sequence[Expr]) -> Expr | None:
+    """Return the value of which an annotated call is an element-wise function; None where there is none."""
+    arguments = [
+        operand.argument if how is None else expr
+        for operand, how, expr in zip(candidate.operands, answer.operands, new, strict=True)
+        if not is_number(operand.original)
+    ]
+    one = is_elementwise(candidate.op) and arguments and all(arg is arguments[0] for arg in arguments)
+    return arguments[0] if one else None
 
 
 def _check(how: Quantizer, operand: Operand, candidate: Candidate) -> None:
@@ -218,12 +303,19 @@ def _check(how: Quantizer, operand: Operand, candidate: Candidate) -> None:
             candidate.call.span,
             help=["let `annotate` return Keep(why) for calls whose operands are not floating-point tensors"],
         )
+    if how.role is Role.IDENTITY:
+        raise RelayError(
+            f"the quantizer of an operand of `{name}` has the role of a value that is not quantized",
+            candidate.call.span,
+            help=["give it the role Role.INPUT or Role.WEIGHT", "or use None in place of the quantizer"],
+        )
     rank = len(type_.shape)
     if how.axis is not None and not -rank <= how.axis < rank:
         raise RelayError(
             f"the quantizer of an operand of `{name}` has scales along axis {how.axis}, but the value "
             f"{type_} has {rank} axes",
             candidate.call.span,
+            help=[f"its axes are 0 to {rank - 1}; negative numbers count from the last"] if rank else [],
         )
     if how.group is not None and not rank:
         raise RelayError(
@@ -242,5 +334,15 @@ def annotate_module(mod: IRModule, scheme: Scheme) -> tuple[IRModule, Annotating
 
     Nothing is calibrated yet, so the annotated program computes what the float program computes.
     """
+    for name, function in mod.functions.items():
+        for node in post_order(function):
+            if isinstance(node, Call) and getattr(node.op, "name", "") == SIMULATE:
+                raise RelayError(
+                    f"@{name.name_hint} contains `simulated_quantize`: it has been annotated already",
+                    node.span,
+                    help=["quantize the float program: `trace` returns it as `float_program`"],
+                )
     run = Annotating(scheme)
-    return infer_types(run.module(mod)), run
+    annotated = run.module(mod)
+    with asking(scheme, "annotate", "the calls that it changed"):
+        return infer_types(annotated), run

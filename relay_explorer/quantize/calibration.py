@@ -13,7 +13,8 @@ from ..ir.walk import post_order, rewrite_nodes
 from ..ops.numeric import Array, np
 from ..typing import infer_types
 from .annotation import SIMULATE
-from .observation import Dataset, observe_runs
+from .answers import asking
+from .observation import Dataset, batches_of, observe_runs
 from .quantizer import Parameters, Quantizer, spread
 from .scheme import Observed, Peers, Scheme, Site, Use
 from .statistics import Statistics, check_finite, of_values
@@ -53,7 +54,8 @@ def calibrated(
         seen, parameters = statistics.get(site.index), None
         if seen is not None and (seen.count or not scheme.needs_data(site.quantizer)):
             peers = [_peers(use.call, places, statistics, chosen) for use in site.uses]
-            parameters = _checked(site, seen, scheme.calibrate(site, Observed(seen, peers)))
+            with asking(scheme, "calibrate", str(site), site.call.span):
+                parameters = _checked(site, seen, scheme.calibrate(site, Observed(seen, peers)))
             chosen[site.index] = parameters
         done.append(replace(site, statistics=seen, parameters=parameters))
     new, simulated = _bound(mod, done)
@@ -94,7 +96,7 @@ def observed(
             statistics[site.index] = replace(of_values([values], site.quantizer), values=values)
         else:
             activations.append(site)
-    batches = list(dataset) if dataset is not None else []
+    batches = batches_of(dataset)
     missing = next((site for site in activations if scheme.needs_data(site.quantizer)), None)
     if missing is not None and not batches:
         what = "has no inputs" if dataset is not None else "is missing"
@@ -112,24 +114,44 @@ def observed(
 
 
 def _checked(site: Site, seen: Statistics, parameters: object) -> Parameters:
-    """Raise a RelayError where a scheme's answer is no use."""
+    """Return a scheme's answer with arrays of the right types; raise a RelayError where it is no use."""
+    from dataclasses import replace
+
     if not isinstance(parameters, Parameters):
         raise RelayError(
             f"{site}: calibration returned {parameters!r:.60} instead of Parameters",
             help=["`parameters(quantizer, low, high)` computes them from a range"],
         )
-    scale = np.asarray(parameters.scale)
-    if not np.isfinite(scale).all() or (scale <= 0).any():
-        bad = float(scale.reshape(-1)[~(np.isfinite(scale) & (scale > 0)).reshape(-1)][0])
-        raise RelayError(f"{site}: calibration returned the scale {bad:g}; scales are positive and finite")
-    shape = np.shape(seen.low)
-    if scale.shape != np.shape(parameters.zero_point) or (scale.shape and shape != scale.shape):
+    fields = [np.asarray(getattr(parameters, name)) for name in ("scale", "zero_point", "low", "high")]
+    if any(field.dtype.kind not in "iuf" for field in fields):
         raise RelayError(
-            f"{site}: the scale has the shape {scale.shape}, and the zero point "
-            f"{np.shape(parameters.zero_point)}, but the ranges of the quantizer ({site.quantizer}) have "
-            f"the shape {shape}"
+            f"{site}: calibration returned {parameters!r:.80}, whose fields are not arrays of numbers",
+            help=["`parameters(quantizer, low, high)` computes them from a range"],
         )
-    return parameters
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        scale, zero_point = fields[0].astype("float32"), fields[1].astype("int32")
+    if not np.isfinite(scale).all() or (scale <= 0).any():
+        bad = float(fields[0].reshape(-1)[~(np.isfinite(scale) & (scale > 0)).reshape(-1)][0])
+        raise RelayError(
+            f"{site}: calibration returned the scale {bad:g}; scales are positive and finite in float32"
+        )
+    lowest, highest = site.quantizer.lowest, site.quantizer.highest
+    valid = (fields[1] == zero_point) & (lowest <= zero_point) & (zero_point <= highest)
+    if not valid.all():
+        bad = fields[1].reshape(-1)[~valid.reshape(-1)][0]
+        raise RelayError(
+            f"{site}: calibration returned the zero point {bad}, but it is one of the integers from "
+            f"{lowest:,} to {highest:,}, because the number 0 must be exact",
+            help=["`parameters(quantizer, low, high)` computes scale and zero point from a range"],
+        )
+    shape = np.shape(seen.low)
+    if scale.shape != zero_point.shape or (scale.shape and shape != scale.shape):
+        raise RelayError(
+            f"{site}: the scale has the shape {scale.shape}, and the zero point {zero_point.shape}, but "
+            f"the ranges of the quantizer ({site.quantizer}) have the shape {shape}"
+        )
+    low, high = (np.asarray(field, "float32") for field in fields[2:])
+    return replace(parameters, scale=scale, zero_point=zero_point, low=low, high=high)
 
 
 def _bound(mod: IRModule, sites: Sequence[Site]) -> tuple[IRModule, dict[int, Expr | None]]:
@@ -172,5 +194,6 @@ def bounds(
     quantizer: Quantizer, parameters: Parameters, shape: tuple[int, ...]
 ) -> tuple[Array, Array, Array]:
     """Return the scale and the bounds of a simulated quantization, which broadcast to `shape`."""
-    scale, zero = (spread(values, quantizer, shape) for values in (parameters.scale, parameters.zero_point))
+    zeros = parameters.zero_point.astype("int64")
+    scale, zero = (spread(values, quantizer, shape) for values in (parameters.scale, zeros))
     return scale, quantizer.lowest - zero, quantizer.highest - zero

@@ -29,6 +29,10 @@ class GlobalScale:
 
     needs_data = False
 
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold < math.inf:
+            raise RelayError(f"a threshold is positive and finite, not {self.threshold:g}")
+
     def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
         why = f"all activations share the threshold {self.threshold:g}"
         return parameters(quantizer, -self.threshold, self.threshold, "global scale", why)
@@ -110,12 +114,21 @@ class Percentile:
 
 @dataclass(frozen=True)
 class KLDivergence:
-    """Choose the threshold at which clipping and rounding change the distribution least (`kl_divergence`)."""
+    """Choose the threshold at which clipping and rounding change the distribution least (`kl_divergence`).
+
+    The rounded values have `levels` levels: those of the quantizer, unless another number is given.
+    """
+
+    levels: int | None = None
 
     needs_data = True
 
+    def __post_init__(self) -> None:
+        if self.levels is not None and self.levels < 2:
+            raise RelayError(f"a distribution is rounded to at least 2 levels, not {self.levels}")
+
     def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
-        levels = 2 * quantizer.highest + 1
+        levels = self.levels or 2 * quantizer.highest + 1
         if quantizer.axis is not None or quantizer.group is not None or levels > len(statistics.counts):
             raise RelayError(
                 "KL divergence works only per tensor and with fewer levels than histogram bins; this "
@@ -150,10 +163,16 @@ class LeastSquares:
 
     needs_data = True
 
+    def __post_init__(self) -> None:
+        if self.candidates < 1:
+            raise RelayError(f"at least one candidate must be tried, not {self.candidates}")
+
     def __call__(self, statistics: Statistics, quantizer: Quantizer) -> Parameters:
         x, weights = _samples(statistics, quantizer)
         bound = np.asarray(_magnitude(statistics), "float64")
         least, chosen = np.full(bound.shape, np.inf), bound
+        if not 1e-15 < float(bound.max(initial=0)) < 1e15:  # squares would leave float32
+            x = x.astype("float64")
         fractions = np.arange(1, self.candidates + 1) / self.candidates
         losses = []
         for fraction in fractions:
@@ -166,7 +185,7 @@ class LeastSquares:
         mean = float(least.sum()) / max(statistics.count, 1)
         threshold = f"at {float(chosen.max()):.4g}"
         if chosen.ndim:
-            threshold = f"each {'channel' if quantizer.group is None else 'group'}, at most {threshold},"
+            threshold = f"each {'channel' if quantizer.group is None else 'group'} {threshold} or less"
         why = f"clipping {threshold} gives the smallest mean squared error, {mean:.3g}"
         curve = (fractions * float(bound.max()), np.asarray(losses))
         return parameters(quantizer, -chosen, chosen, "least squares", why, curve)
@@ -183,7 +202,7 @@ def _samples(statistics: Statistics, quantizer: Quantizer) -> tuple[Array, Array
             help=["use MaxAbs or MinMax for activations with a scale per channel"],
         )
     edges = statistics.edges
-    return (edges[:-1] + edges[1:]) / 2, statistics.counts
+    return edges[:-1] / 2 + edges[1:] / 2, statistics.counts
 
 
 def _sums(error: Array, quantizer: Quantizer) -> Array:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import math
 import threading
 from collections.abc import Sequence
+from numbers import Integral
 from types import TracebackType
 from typing import ClassVar
 
 from ..ir.errors import RelayError
 from ..ir.expr import Call
 from ..ir.lazy_dataclass import dataclass
-from .quantizer import Role
+from .quantizer import MAX_BITS, Role, storage
 
 _CHOICES = {
     "calibrate_mode": ("global_scale", "kl_divergence", "percentile"),
@@ -19,6 +21,7 @@ _CHOICES = {
     "rounding": ("UPWARD", "TONEAREST"),
     "partition_conversions": ("disabled", "enabled", "fully_integral"),
 }
+_WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64}
 _STACK = threading.local()
 
 
@@ -69,10 +72,42 @@ class QConfig:
                 raise RelayError(
                     f"qconfig: {name} must be one of {', '.join(map(repr, choices))}, not {value!r:.40}"
                 )
-        for name in ("skip_conv_layers", "debug_enabled_ops"):
+        for name, kind, example in (
+            ("skip_conv_layers", Integral, "[0]"),
+            ("debug_enabled_ops", str, '["nn.conv2d"]'),
+        ):
             value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, tuple([getattr(item, "value", item) for item in value]))
+            if value is None:
+                continue
+            items = [value] if isinstance(value, (str, int)) else [getattr(i, "value", i) for i in value]
+            if isinstance(value, (str, int)) or not all(isinstance(item, kind) for item in items):
+                raise RelayError(
+                    f"qconfig: {name} is a list or None, not {value!r:.40}", help=[f"for example, {example}"]
+                )
+            object.__setattr__(self, name, tuple(items))
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        """Raise a RelayError for bits, element types and a scale that integers cannot have."""
+        for role in self._names.values():
+            bits, dtype = getattr(self, f"nbit_{role}"), getattr(self, f"dtype_{role}")
+            if not isinstance(bits, int) or not 2 <= bits <= MAX_BITS:
+                raise RelayError(
+                    f"qconfig: nbit_{role} is a number of bits from 2 to {MAX_BITS}, not {bits!r}"
+                )
+            if dtype not in _WIDTHS:
+                known = ", ".join(_WIDTHS)
+                raise RelayError(
+                    f"qconfig: dtype_{role} is one of {known}, because integers are signed, not {dtype!r:.40}"
+                )
+            if role != "activation" and bits > _WIDTHS[dtype]:
+                raise RelayError(
+                    f"qconfig: integers of {bits} bits (nbit_{role}) do not fit into {dtype} (dtype_{role})",
+                    help=[f"give dtype_{role}={storage(bits, signed=True)!r}"],
+                )
+        scale = self.global_scale
+        if not isinstance(scale, (int, float)) or not 0 < scale < math.inf:
+            raise RelayError(f"qconfig: global_scale is a positive number, not {scale!r:.40}")
 
     def guard(self, ref_call: Call) -> bool:
         """Whether calls of this operator may be quantized."""
@@ -98,8 +133,13 @@ class QConfig:
 
 def current_qconfig() -> QConfig:
     """Return the settings of the innermost `with qconfig(…)`, or the defaults."""
+    return innermost_qconfig() or QConfig()
+
+
+def innermost_qconfig() -> QConfig | None:
+    """Return the settings of the innermost `with qconfig(…)`; None outside of any."""
     configs = _STACK.__dict__.get("configs")
-    return configs[-1] if configs else QConfig()
+    return configs[-1] if configs else None
 
 
 def qconfig(**fields: object) -> QConfig:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..ir.errors import RelayError
-from ..ir.expr import Call, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
+from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Tuple, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.types import TensorType, TupleType, Type
-from ..ir.walk import free_vars, post_order, rewrite_nodes
+from ..ir.walk import children, free_vars, post_order, rewrite_nodes
 from ..typing import infer_types
 
 # The operators by which values enter integers and leave them.
@@ -71,37 +71,54 @@ def _without_prefix(main: Function) -> tuple[Function, Function]:
             if len(sources) == 1 and not computed:
                 chain[node] = sources.pop()
     cut: dict[Expr, Var] = {}  # the ends of the chains, and the parameters of the rest that replace them
+    ends: list[tuple[Var, Expr]] = []  # the variables that the prefix binds to them
     for node in post_order(main.body):
         if isinstance(node, Call) and not _is_conversion(node):
             for arg in node.args:
                 if arg in chain and arg not in cut:
-                    cut[arg] = Var(chain[arg].name_hint, arg.checked_type)
+                    name = chain[arg].name_hint
+                    cut[arg] = Var(name, arg.checked_type)
+                    ends.append((Var(name), arg))
     body = rewrite_nodes(main.body, lambda node, rebuilt: cut.get(node))
     params = free_vars(body)
-    ends = {param: end for end, param in cut.items()}
-    results = [ends.get(param, param) for param in params]
-    return _typed(Function(list(main.params), Tuple(results))), _typed(Function(params, body))
+    bound = {cut[end]: var for var, end in ends}
+    prefix: Expr = Tuple([bound.get(param, param) for param in params])
+    for var, end in reversed(ends):
+        prefix = Let(var, end, prefix)
+    return _typed(Function(list(main.params), prefix)), _typed(Function(params, body))
 
 
 def _without_suffix(function: Function, dtypes: set[str]) -> tuple[Function, Function]:
-    """Split off what follows the last integers on the way to the result."""
-    core: Expr | None = None
-    node: Expr = function.body
-    while core is None:
-        type_ = node.checked_type
-        if isinstance(type_, TensorType) and type_.dtype in dtypes:
-            core = node
-        elif isinstance(node, Call) and _is_conversion(node) and not isinstance(node.args[0], Var):
-            node = node.args[0]
-        else:
-            break
+    """Split off what is computed from the last integers on the way to the result."""
+    core = _last_integers(function.body, dtypes)
     if core is None:  # there is no border: the whole function is the core
         result = Var("input", function.body.checked_type)
         return function, _typed(Function([result], result))
     entry = Var("input", core.checked_type)
-    end = core
-    suffix = rewrite_nodes(function.body, lambda node, rebuilt: entry if node is end else None)
+    suffix = rewrite_nodes(function.body, lambda node, rebuilt: entry if node is core else None)
     return _typed(Function(list(function.params), core)), _typed(Function([entry], suffix))
+
+
+def _last_integers(body: Expr, dtypes: set[str]) -> Expr | None:
+    """Return the value of one of the types from which alone the result is computed; None where it depends on
+    several, or on an input that is not quantized.
+    """
+    last: set[Expr] = set()
+    pending, seen = [body], {body}
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (Op, Constant)):
+            continue
+        if isinstance(node, Call) and isinstance(node.checked_type, TensorType):
+            if node.checked_type.dtype in dtypes:
+                last.add(node)
+                continue
+        elif not isinstance(node, (Call, Tuple, TupleGetItem)):
+            return None
+        new = [part for part in children(node) if part not in seen]
+        seen.update(new)
+        pending += new
+    return last.pop() if len(last) == 1 else None
 
 
 def _check_integral(prefix: Function, core: Function, suffix: Function, dtypes: set[str]) -> None:
@@ -132,7 +149,7 @@ def _composed(main: Function, prefix: Function, core: Function, suffix: Function
     names = [GlobalVar(name) for name in ("quantize_inputs", "quantized_main", "dequantize_outputs")]
     mod = IRModule(dict(zip(names, (prefix, core, suffix))))
     params = [Var(param.name_hint, param.checked_type) for param in main.params]
-    inputs, outputs, results = (Var(f"{name}_outputs") for name in ("quantized", "core", "dequantized"))
+    inputs, outputs, results = map(Var, ("quantized_inputs", "quantized_outputs", "dequantized_outputs"))
     fields = [TupleGetItem(inputs, index) for index in range(len(core.params))]
     body: Expr = Let(results, Call(names[2], [outputs]), results)
     body = Let(outputs, Call(names[1], fields), body)

@@ -18,7 +18,7 @@ from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.walk import post_order
 from ..ops.numeric import Array, np
-from .observation import Dataset, arguments
+from .observation import Dataset, arguments, batches_of
 from .provenance import origins
 from .quantization import Quantization
 from .quantizer import to_integers, to_reals
@@ -87,7 +87,7 @@ def line_errors(quantization: Quantization, dataset: Dataset) -> tuple[LineError
     """
     sums: dict[Expr, _Sums] = {}
     calls = origins(quantization.calibrated, quantization.float_program)
-    for batch in dataset:
+    for batch in batches_of(dataset):
         floats = _values(quantization.float_program, batch, {})
         others = _values(quantization.calibrated, batch, calls)
         for call, values in floats.items():
@@ -126,7 +126,7 @@ def site_errors(quantization: Quantization, dataset: Dataset) -> tuple[SiteError
             hook("executor")("debug", mod).evaluate()(*arguments(main, batch))
         return values
 
-    for batch in dataset:
+    for batch in batches_of(dataset):
         floats = seen(quantization.annotated, batch)
         others = seen(quantization.calibrated, batch)
         for index, site in sites.items():

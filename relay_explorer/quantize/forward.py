@@ -20,9 +20,13 @@ from ..ir.walk import children, post_order, rebuild
 
 
 class Temporary:
-    """A value in the form that a phase carries, as an expression and more. Subclasses are immutable."""
+    """A value in the form that a phase carries, as an expression and more. Subclasses are immutable.
+
+    The expression of a *lazy* value depends on its use, so `let` does not bind it.
+    """
 
     expr: Expr
+    lazy: bool = False
 
     def realize(self) -> Expr:
         """Return the value as an expression of the program's own type."""
@@ -128,6 +132,8 @@ class _Forward:
         if not isinstance(variable, Temporary):
             return rebuild(node, [node.var, self.as_expr(held), self.part(node.body)])
         assert isinstance(held, Temporary)
+        if held.lazy:
+            return self.part(node.body)
         assert isinstance(variable.expr, Var)
         return set_origin(Let(variable.expr, held.expr, self.part(node.body), node.span), (node,))
 
@@ -151,7 +157,8 @@ class _Forward:
             value = self.value(source)
             if not isinstance(value, Temporary) or isinstance(value, Fields):
                 return var
-            self.renamed[var] = value.over(set_origin(Var(var.name_hint, None, var.span), (var,)))
+            new = set_origin(Var(var.name_hint, None, var.span), (var,))
+            self.renamed[var] = value if value.lazy else value.over(new)
         return self.renamed[var]
 
     def part(self, expr: Expr) -> Expr:
@@ -163,7 +170,12 @@ class _Forward:
         if isinstance(value, Expr):
             return value
         if id(value) not in self.done:
-            self.done[id(value)] = (value, value.realize())
+            if isinstance(value, Fields):  # a field may also be used outside the tuple
+                fields = [self.as_expr(field) for field in value.fields]
+                expr: Expr = set_origin(Tuple(fields), (value.origin,))
+            else:
+                expr = value.realize()
+            self.done[id(value)] = (value, expr)
         return self.done[id(value)][1]
 
 

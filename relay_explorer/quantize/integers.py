@@ -15,44 +15,68 @@ from ..ir.expr import Call, Constant, Expr, const
 from ..ir.op import Op
 from ..ir.types import TensorType
 from ..ops.calls import relay
-from ..ops.numeric import Array, np
+from ..ops.numeric import np
+from .affine import by_affine_types
+from .elementwise import aligned, multiplied, scaled, sloped
 from .forward import rebuilt
+from .means import average, summed
 from .quantized import Quantized
 from .scales import BOUNDS, rescaled, scale, zero
+from .tables import function, is_number, looked_up
 
 if TYPE_CHECKING:
     from .scheme import Scheme
 
-BITS = {"int8": 8, "uint8": 8, "int16": 16, "int32": 32}
 EXTRA_BITS = 12  # of a common scale, below the coarser of two scales that are added
-AVERAGE_BITS = 8  # of an average, below the scale of what is averaged
-MAX_WINDOW = 2**12  # along an axis whose length is not known
+LAYERS = (Trait.LINEAR_IN_WEIGHT, Trait.CONVOLUTION, Trait.TRANSPOSED_CONVOLUTION)
 MAX_BIAS = 2**30  # in steps: with a greater one, accumulators of 32 bits could overflow
 
 Values = Sequence[Quantized | Expr]
 
 
-def realized(scheme: Scheme, call: Call, operands: Values) -> Quantized | Expr | None:
+def realized(scheme: Scheme, call: Call, operands: Values) -> Quantized | Sequence[Quantized] | Expr | None:
     """Replace a call by the shared rule for its operator; None where there is none, or it does not apply."""
     op = call.op
     assert isinstance(op, Op)
-    rule = RULES.get(op.name)
-    if rule is None and is_product(op):
-        rule = product
-    if rule is None and any(map(op.has, (Trait.RESHAPE, Trait.TRANSPOSE, Trait.COPY))):
-        rule = moved
-    return rule(call, operands) if rule is not None else None
+    if any(map(needs_table, operands)) or len(operands) - sum(map(is_constant, operands)) > 1:
+        looked = looked_up(call, operands)
+        if looked is not None:
+            return looked
+    result = rule_of(op)(call, operands)
+    if isinstance(result, Quantized) and result.table is None:
+        result.table = function(call, operands, direct=False)
+    return looked_up(call, operands) if result is None else result
+
+
+def rule_of(op: Op) -> Rule:
+    """Return the shared rule for an operator."""
+    if op.name in RULES:
+        return RULES[op.name]
+    if is_product(op):
+        return product
+    if any(map(op.has, (Trait.RESHAPE, Trait.TRANSPOSE, Trait.COPY))):
+        return moved
+    return by_affine_types
+
+
+def needs_table(value: Quantized | Expr) -> bool:
+    """Whether a value is best computed by looking it up."""
+    return isinstance(value, Quantized) and value.lazy
+
+
+def is_constant(value: Quantized | Expr) -> bool:
+    return isinstance(value, Constant)
 
 
 def is_product(op: Op) -> bool:
     """Whether an operator sums products of the elements of its two operands: layers, and matrix products."""
     two = op.inputs is not None and len(op.inputs) == 2
-    return two and (op.has(Trait.MULTIPLY_ADD) or op.has(Trait.LINEAR_IN_WEIGHT))
+    return two and (op.has(Trait.MULTIPLY_ADD) or is_layer(op))
 
 
 def is_layer(op: Op) -> bool:
     """Whether an operator is a product with a weight, whose output channels have rows of their own."""
-    return is_product(op) and op.has(Trait.LINEAR_IN_WEIGHT)
+    return op.inputs is not None and len(op.inputs) == 2 and any(map(op.has, LAYERS))
 
 
 def qnn_form(op: Op) -> Op | None:
@@ -68,6 +92,8 @@ def product(call: Call, operands: Values, dtype: str = "int32") -> Quantized | N
     """
     data, weight = operands
     if not (isinstance(data, Quantized) and isinstance(weight, Quantized)):
+        return None
+    if "32" in data.dtype or "32" in weight.dtype:  # a single product could overflow the accumulator
         return None
     type_ = call.checked_type
     assert isinstance(type_, TensorType)
@@ -91,6 +117,8 @@ def _qnn_product(call: Call, data: Quantized, weight: Quantized) -> Expr | None:
     assert isinstance(call.op, Op)
     assert call.attrs is not None
     op = qnn_form(call.op)
+    if not weight.dtype.endswith("int8"):  # no operator of `qnn` takes such a weight
+        return None
     if op is None or op.attrs_class is None or not set(call.attrs.keys()) <= set(op.attrs_class._fields):
         return None
     attrs = op.attrs_class(**{**dict(call.attrs.items()), "out_dtype": "int32"})
@@ -182,9 +210,22 @@ def clip(call: Call, operands: Values) -> Quantized | None:
     return value.but(relay.minimum(relay.maximum(value.expr, least), most))
 
 
-def aligned(vector: Array, axis: int, rank: int) -> Array:
-    """Append axes of length 1 to a vector, so that it broadcasts along an axis of a tensor of that rank."""
-    return vector.reshape([-1, *[1] * (rank - 1 - axis % rank)])
+def extreme(call: Call, operands: Values) -> Quantized | Sequence[Quantized] | None:
+    """Compare integers with a number, or two of them in one scale."""
+    first, second = operands
+    value, other = (first, second) if isinstance(first, Quantized) else (second, first)
+    if not isinstance(value, Quantized) or not is_number(other):
+        return by_affine_types(call, operands)
+    assert isinstance(other, Constant)
+    type_ = call.checked_type
+    assert isinstance(type_, TensorType)
+    number = float(other.data.numpy().reshape(()))
+    if type_ != call.args[0 if value is first else 1].checked_type or math.isnan(number):
+        return None
+    steps = np.clip(np.rint(number / value.scale.astype("float64")) + value.zero_point, *BOUNDS[value.dtype])
+    bound = steps if value.axis is None else aligned(steps, value.axis, len(type_.shape))
+    parts = [value.expr, const(bound.astype(value.dtype))]
+    return value.but(rebuilt(call, parts if value is first else parts[::-1]))
 
 
 def bias(call: Call, operands: Values) -> Quantized | None:
@@ -211,35 +252,18 @@ def bias(call: Call, operands: Values) -> Quantized | None:
             return None
     elif value.axis is not None:
         scales = aligned(scales, value.axis, rank)
-    steps = np.rint(numbers / scales.astype("float64"))
-    if not value.is_symmetric or np.abs(steps).max(initial=0) >= MAX_BIAS:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        steps = np.rint(numbers / scales.astype("float64"))
+    if not value.is_symmetric or not np.abs(steps).max(initial=0) < MAX_BIAS:  # NaN stays in float, too
         return None
     integers = const(steps.astype("int32"))
     pair = [integers, value.expr] if constant_first else [value.expr, integers]
     return value.but(rebuilt(call, pair))
 
 
-def scaled(call: Call, operands: Values) -> Quantized | None:
-    """Multiply or divide by a positive number: the integers stay, and the scale changes."""
-    value, other = operands
-    factor = positive_number(other) if isinstance(other, Expr) else None
-    if not isinstance(value, Quantized) or factor is None:
-        return None
-    divides = isinstance(call.op, Op) and call.op.name == "divide"
-    return value.but(scale=value.scale / factor if divides else value.scale * factor)
-
-
-def positive_number(expr: Expr) -> float | None:
-    """Return the value of a constant of one element, if it is positive and finite; None otherwise."""
-    if not isinstance(expr, Constant) or expr.data.numpy().size != 1 or len(expr.data.shape) > 1:
-        return None
-    number = float(expr.data.numpy().reshape(()))
-    return number if 0 < number < math.inf else None
-
-
 def add(call: Call, operands: Values) -> Quantized | None:
-    """Add integers of different scales: both are brought to a common scale, finer than that of narrow ones,
-    and not finer than that of accumulators, which could overflow.
+    """Add or subtract integers of different scales: both are brought to a common scale, finer than that of
+    narrow ones, and not finer than that of accumulators, which could overflow.
     """
     a, b = operands
     if not (isinstance(a, Quantized) and isinstance(b, Quantized)):
@@ -251,13 +275,13 @@ def add(call: Call, operands: Values) -> Quantized | None:
 
 
 def concatenate(call: Call, operands: Values) -> Quantized | None:
-    """Concatenate integers, brought to the coarsest scale among them where they differ."""
+    """Concatenate integers, brought to a scale whose integers cover the ranges of all where they differ."""
     if not all(isinstance(value, Quantized) for value in operands):
         return None
     values = [value for value in operands if isinstance(value, Quantized)]
     if any(value.scale.ndim for value in values):
         return None
-    target = max(values, key=lambda value: float(value.scale))
+    target = values[0] if all(value.is_like(values[0]) for value in values) else _covering(values)
     parts = [
         value.expr
         if value.is_like(target)
@@ -267,30 +291,17 @@ def concatenate(call: Call, operands: Values) -> Quantized | None:
     return target.but(rebuilt(call, parts))
 
 
-def average(call: Call, operands: Values) -> Quantized | None:
-    """Average integers in 32 bits, with a few more bits below the scale, which the division rounds off."""
-    (value,) = operands
-    assert isinstance(value, Quantized)
-    type_ = call.args[0].checked_type
-    assert isinstance(type_, TensorType)
-    layout = str(attribute(call, "layout"))
-    window = math.prod(
-        [
-            dim if isinstance(dim, int) else MAX_WINDOW
-            for dim, letter in zip(type_.shape, layout)
-            if letter not in "NC"
-        ]
-    )
-    spare = 31 - BITS[value.dtype] - math.ceil(math.log2(window + 1))
-    if spare < 0 or (value.scale.ndim and not value.is_symmetric):
-        return None
-    finer_bits = min(spare, AVERAGE_BITS)
-    wide: Expr = relay.cast(value.expr, "int32")
-    if not value.is_symmetric:
-        wide = wide - const(int(value.zero_point), "int32")
-    wide = relay.left_shift(wide, const(finer_bits, "int32"))
-    finer = np.asarray(value.scale / 2**finer_bits, "float32")
-    return value.but(rebuilt(call, [wide]), "int32", finer, np.zeros(finer.shape, "int32"))
+def _covering(values: Sequence[Quantized]) -> Quantized:
+    """Return a value, of no expression yet, whose integers cover the ranges of some others."""
+    dtype = max((value.dtype for value in values), key=lambda dtype: BOUNDS[dtype][1] - BOUNDS[dtype][0])
+    lowest, highest = BOUNDS[dtype]
+    if lowest < 0 and all(value.is_symmetric for value in values):
+        scale = max(float(value.scale) * BOUNDS[value.dtype][1] for value in values) / highest
+        return Quantized(values[0].scheme, values[0].expr, dtype, scale)
+    ends = [(np.asarray(BOUNDS[value.dtype], "float64") - value.zero_point) * value.scale for value in values]
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    scale = (high - low) / (highest - lowest)
+    return Quantized(values[0].scheme, values[0].expr, dtype, scale, round(lowest - low / scale))
 
 
 def largest(call: Call, operands: Values) -> Quantized | None:
@@ -299,13 +310,16 @@ def largest(call: Call, operands: Values) -> Quantized | None:
     return value.but(rebuilt(call, [value.expr])) if isinstance(value, Quantized) else None
 
 
-Rule = Callable[[Call, Values], Quantized | Expr | None]
+Rule = Callable[[Call, Values], Quantized | Sequence[Quantized] | Expr | None]
 RULES: dict[str, Rule] = {
     "nn.relu": relu,
     "clip": clip,
     "nn.bias_add": bias,
     "add": add,
-    "multiply": scaled,
+    "subtract": add,
+    "maximum": extreme,
+    "minimum": extreme,
+    "multiply": multiplied,
     "divide": scaled,
     "concatenate": concatenate,
     "strided_slice": moved,
@@ -313,6 +327,11 @@ RULES: dict[str, Rule] = {
     "nn.max_pool1d": largest,
     "nn.max_pool2d": largest,
     "nn.max_pool3d": largest,
+    "nn.avg_pool1d": average,
     "nn.avg_pool2d": average,
+    "nn.avg_pool3d": average,
     "nn.global_avg_pool2d": average,
+    "nn.prelu": sloped,
+    "mean": summed,
+    "sum": summed,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any as Anything
 
 from ..analysis import total_cost
@@ -14,7 +15,7 @@ from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.types import TensorType
 from ..ir.walk import post_order, rewrite_nodes
-from ..ops.numeric import Array, np
+from ..ops.numeric import Array, element_type, np
 from ..ops.simulated_quantize import Observer, observing
 from .annotation import SIMULATE
 from .scheme import Site
@@ -27,6 +28,24 @@ MIN_COMPILED_FLOPS = 1e11  # of all runs together: with fewer, compiling takes l
 Inputs = Mapping[str, Anything] | Sequence[Anything]
 Dataset = Iterable[Inputs]
 Runs = Callable[[Observer], None]  # runs the program on all data, and hands out what the sites see
+
+
+def batches_of(dataset: Dataset | None, most: int | None = None) -> list[Inputs]:
+    """Return the inputs of each run, at most so many; raise a RelayError where a dataset is not a list, or
+    another iterable, of them.
+    """
+    if dataset is None:
+        return []
+    if isinstance(dataset, (Mapping, str, bytes)) or hasattr(dataset, "shape"):
+        remedy = "for one run, write dataset=[inputs]"
+    elif isinstance(dataset, Iterable):
+        return list(islice(dataset, most))
+    else:
+        remedy = "for example, dataset=[{'data': array}, …]"
+    raise RelayError(
+        f"a dataset is a list with the inputs of each run, not a value of type {type(dataset).__name__}",
+        help=[remedy],
+    )
 
 
 def observe_runs(mod: IRModule, sites: Sequence[Site], batches: Sequence[Inputs]) -> dict[int, Statistics]:
@@ -49,7 +68,7 @@ def collected(mod: IRModule, sites: Sequence[Site], dataset: Dataset) -> list[Ar
         if index in seen:
             seen[index].append(values.reshape(-1).copy())
 
-    interpreted(mod, list(dataset))(keep)
+    interpreted(mod, batches_of(dataset))(keep)
     return [np.concatenate(seen[site.index] or [np.zeros(0, "float32")]) for site in sites]
 
 
@@ -212,7 +231,8 @@ def arguments(main: Function, batch: Inputs) -> list[Anything]:
     else:
         raise RelayError(
             "each input of the dataset must be a mapping from parameter names to arrays, or a list of "
-            f"arguments, not {type(batch).__name__}"
+            f"arguments, not {type(batch).__name__}",
+            help=["for a program of one parameter, write dataset=[[array], …]"],
         )
     return [_converted(value, param.checked_type) for value, param in zip(values, main.params)] + values[
         len(main.params) :
@@ -220,7 +240,16 @@ def arguments(main: Function, batch: Inputs) -> list[Anything]:
 
 
 def _converted(value: Anything, type_: object) -> Anything:
-    """Convert an array to the element type of its parameter."""
+    """Convert an array to the element type of its parameter, where that loses at most precision."""
+    value = detached(value)
     if isinstance(type_, TensorType) and isinstance(value, (np.ndarray, np.generic, float, int)):
-        return np.asarray(value).astype(type_.dtype)
+        array, dtype = np.asarray(value), element_type(type_.dtype)
+        integers = array.dtype.kind in "iu" and dtype.kind in "iu"
+        if integers or np.can_cast(array.dtype, dtype, "same_kind"):
+            return array.astype(dtype)
     return value
+
+
+def detached(value: Anything) -> Anything:
+    """Return the array that a tensor of PyTorch holds; any other value as it is."""
+    return value.detach().cpu().numpy() if hasattr(value, "detach") else value

@@ -8,7 +8,10 @@ from ..ir.bind import bind_params_by_name
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
 from ..ir.module import IRModule
+from ..ir.ndarray import NDArray
+from ..ir.types import TensorType
 from ..ir.walk import children, post_order, rewrite_nodes
+from ..ops.numeric import element_type, np
 from ..transform import (
     CanonicalizeOps,
     FoldConstant,
@@ -16,6 +19,7 @@ from ..transform import (
     Sequential,
     SimplifyInference,
 )
+from .observation import detached
 
 
 def prerequisite_optimize(mod: IRModule, params: Mapping[str, object] | None = None) -> IRModule:
@@ -115,7 +119,51 @@ def _specialized(function: Function, mod: IRModule, values: Mapping[Place, Const
     return Function(params, body, function.ret_type, function.type_params, function.attrs, function.span)
 
 
-def check_main(mod: IRModule) -> None:
-    """Raise a RelayError where a module has no `@main`."""
+def checked_params(mod: IRModule, params: Mapping[str, object] | None) -> dict[str, object]:
+    """Return the constants for parameters of `@main`, by name, in the parameters' element types.
+
+    Names that match no parameter are left out. Raise a RelayError for a module without `@main`, for `params`
+    that are no mapping, and for an array that does not fit the type of its parameter.
+    """
+    if not isinstance(mod, IRModule):
+        raise RelayError(
+            f"a program to quantize is a module, not a value of type {type(mod).__name__}",
+            help=["a function becomes a module by IRModule.from_expr(function)"],
+        )
     if "main" not in mod:
         raise RelayError("the module has no function @main, where quantization begins")
+    if params is not None and not isinstance(params, Mapping):
+        raise RelayError(
+            f"`params` maps names of parameters to arrays, but it is of type {type(params).__name__}",
+            help=["the order of arguments is quantize(mod, params, dataset, scheme)"],
+        )
+    main = mod["main"]
+    assert isinstance(main, Function)
+    values = {str(name): value for name, value in (params or {}).items()}
+    return {
+        param.name_hint: _fitting(param, values[param.name_hint])
+        for param in main.params
+        if param.name_hint in values
+    }
+
+
+def _fitting(param: Var, value: object) -> object:
+    """Return a constant for a parameter, as an array of the parameter's element type if one is annotated."""
+    type_ = param.type_annotation
+    if not isinstance(type_, TensorType) or isinstance(value, Constant):
+        return value
+    array = np.asarray(value.numpy() if isinstance(value, NDArray) else detached(value))
+    shape = tuple([dim if isinstance(dim, int) else None for dim in type_.shape])
+    fits = len(shape) == array.ndim and all(
+        extent is None or extent == length for extent, length in zip(shape, array.shape)
+    )
+    if not fits or array.dtype.kind not in "biuf" or (array.dtype.kind == "f" and "int" in type_.dtype):
+        raise RelayError(
+            f"the value of the parameter `%{param.name_hint}` has the shape {array.shape} and the type "
+            f"{array.dtype}, but the parameter is a {type_}",
+            param.span,
+            help=["look whether `params` belongs to this program"],
+        )
+    if isinstance(value, NDArray) and value.dtype == type_.dtype:
+        return value
+    return array.astype(element_type(type_.dtype))

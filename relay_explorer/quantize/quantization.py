@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..ir.declaration import Trait
 from ..ir.errors import RelayError
-from ..ir.expr import Call, Constant, Expr, Function
+from ..ir.expr import Expr
 from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
-from ..ir.narrow import as_function
-from ..ir.op import Op
-from ..ir.walk import post_order, rewrite_nodes
+from ..ir.types import TensorType
+from ..ir.walk import post_order
 from ..transform import FoldConstant, Pass, PassContext
+from ..transform.fold_scale_axis.axes import CONSTANTS_ONLY
 from ..transform.infrastructure import context_within
 from ..typing import infer_types
 from .annotation import Annotating, Kept, annotate_module
+from .answers import asking
 from .calibration import calibrate_module
 from .observation import Dataset
-from .prepare import check_main, prerequisite_optimize, with_constant_arguments
+from .prepare import checked_params, prerequisite_optimize, with_constant_arguments
 from .provenance import origins
 from .realization import Requantization, realize_module
 from .scheme import Scheme, Site
@@ -106,11 +106,13 @@ def trace(
             f"a scheme is an instance of a class derived from Scheme, not {scheme!r:.60}",
             help=["for example, relay.quantize.schemes.PerChannelAsymmetric()"],
         )
-    check_main(mod)
+    params = checked_params(mod, params)
     if scheme.opt_level is None:
         prepared = prerequisite_optimize(mod, params)
     else:  # a bias stays one: it is added to accumulators, and other additions are not
-        with context_within(scheme.opt_level, ["CanonicalizeOps"]):
+        # A computed scale stays, too: a weight that it is folded into would be computed at every run.
+        config = {CONSTANTS_ONLY: True, **PassContext.current().config}
+        with context_within(scheme.opt_level, ["CanonicalizeOps"], config):
             prepared = prerequisite_optimize(mod, params)
     with context_within(3):
         if len(prepared.functions) > 1:
@@ -134,7 +136,15 @@ def _phases(
     unrealized: list[Kept] = []
 
     def partitioning(mod: IRModule) -> IRModule:
-        return infer_types(scheme.prepare(mod))
+        with asking(scheme, "prepare", "the float program"):
+            prepared = scheme.prepare(mod)
+            if not isinstance(prepared, IRModule):
+                raise RelayError(
+                    f"`prepare` of the scheme {scheme.name} returned {prepared!r:.60}",
+                    help=["return a module, for example the one that it receives"],
+                )
+            checked_params(prepared, None)
+            return infer_types(prepared)
 
     def annotating(mod: IRModule) -> IRModule:
         new, run = annotate_module(mod, scheme)
@@ -147,15 +157,17 @@ def _phases(
         return new
 
     def realizing(mod: IRModule) -> IRModule:
-        new, updated, run = realize_module(mod, scheme, sites)
+        sources, listed = origins(mod, modules[1]), {place.call for place in runs[0].kept}
+        left = {call for call, source in sources.items() if source in runs[0].left}
+        new, updated, run = realize_module(mod, scheme, sites, left)
         sites[:] = updated
         requantizations.extend(run.requantizations)
-        sources, listed = origins(mod, modules[1]), {place.call for place in runs[0].kept}
         for place in run.float_calls:
             call = sources.get(place.call)
             if call is not None and call not in listed:
                 unrealized.append(Kept(call, place.function, place.why))
-        return infer_types(new)
+        with asking(scheme, "realize", "the calls that it changed"):
+            return infer_types(new)
 
     steps: Sequence[tuple[str, Callable[[IRModule], IRModule]]] = [
         ("QuantizePartition", partitioning),
@@ -166,7 +178,7 @@ def _phases(
     modules = [prepared]
     for name, run in steps[: 4 if realized else 3]:
         modules.append(_Phase(name, run)(modules[-1]))
-    result = _folded(modules[-1])
+    result = infer_types(FoldConstant()(modules[-1]))
     in_float = (*runs[0].kept, *_without_range(sites), *unrealized)
     return Quantization(
         scheme,
@@ -181,35 +193,17 @@ def _phases(
     )
 
 
-def _folded(mod: IRModule) -> IRModule:
-    """Fold constants, also those that a scheme has marked as values of kernels of their own."""
-    unmarked = 0
-
-    def drop(node: Expr, rebuilt: Expr) -> Expr | None:
-        nonlocal unmarked
-        if not isinstance(rebuilt, Call):
-            return None
-        marks = isinstance(rebuilt.op, Op) and rebuilt.op.has(Trait.NON_COMPUTATIONAL)
-        if not marks or not isinstance(rebuilt.args[0], Constant):
-            return None
-        unmarked += 1
-        return rebuilt.args[0]
-
-    mod = FoldConstant()(mod)
-    new = mod.copy()
-    for var, function in mod.functions.items():
-        if isinstance(function, Function):
-            new[var] = as_function(rewrite_nodes(function, drop))
-    return infer_types(FoldConstant()(infer_types(new)) if unmarked else mod)
-
-
 def _without_range(sites: Sequence[Site]) -> list[Kept]:
     """Return the calls that stay in float because calibration never reached them."""
-    return [
-        Kept(site.call, site.function, "calibration never computed it, so it has no range")
-        for site in sites
-        if site.parameters is None
-    ]
+    return [Kept(site.call, site.function, _why_no_range(site)) for site in sites if site.parameters is None]
+
+
+def _why_no_range(site: Site) -> str:
+    """Say why a site has no parameters."""
+    type_ = site.expr.checked_type
+    if isinstance(type_, TensorType) and 0 in type_.shape:
+        return "it has no elements, so it has no range"
+    return "calibration never computed it, so it has no range"
 
 
 def quantize(
@@ -225,6 +219,10 @@ def quantize(
     scheme = scheme or TvmSymmetric()
     simulated = isinstance(scheme, TvmSymmetric) and scheme.config.do_simulation
     result = trace(mod, scheme, params, dataset, observe=False, realized=not simulated).realized
+    if simulated:
+        from .schemes.tvm_symmetric.passes import without_numbers
+
+        result = without_numbers(result)
     if isinstance(scheme, TvmSymmetric) and scheme.config.partition_conversions != "disabled":
         from .conversions import partition_conversions
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..ir.errors import RelayError
 from ..ir.expr import Expr
 from ..ops.numeric import Array, np
+from .answers import asking
 from .forward import Temporary
 
 if TYPE_CHECKING:
     from .scheme import Scheme
+    from .tables import Table
 
 
 class Quantized(Temporary):
     """A value that the realized program holds as integers: real = scale · (integer − zero point).
 
     `expr` computes the integers, of element type `dtype`. Scale (float32) and zero point (int32) are arrays:
-    scalars, or vectors along `axis`.
+    scalars, or vectors along `axis`. `table` has the value as an element-wise function of 8-bit integers,
+    where it is known to be one.
     """
 
-    __slots__ = ("axis", "dtype", "expr", "scale", "scheme", "zero_point")
+    __slots__ = ("axis", "dtype", "expr", "scale", "scheme", "table", "zero_point")
 
     def __init__(
         self,
@@ -36,12 +40,27 @@ class Quantized(Temporary):
         self.scale: Array = np.asarray(scale, "float32")
         self.zero_point: Array = np.asarray(zero_point, "int32")
         self.axis = axis if self.scale.ndim else None
+        self.table: Table | None = None
+
+    @property
+    def lazy(self) -> bool:  # type: ignore[override]  # the class has a value for others
+        """Whether the integers are looked up in a table, which is made for the scale that they need."""
+        return self.table is not None and self.table.direct
 
     def realize(self) -> Expr:
-        return self.scheme.dequantize(self)
+        with asking(self.scheme, "dequantize", f"a value of {self.dtype}"):
+            result = self.scheme.dequantize(self)
+            if not isinstance(result, Expr):
+                raise RelayError(
+                    f"`dequantize` of the scheme {self.scheme.name} returned {result!r:.60}",
+                    help=["return an expression of floats"],
+                )
+            return result
 
     def over(self, expr: Expr) -> Quantized:
-        return self.but(expr=expr)
+        result = self.but(expr=expr)
+        result.table = self.table
+        return result
 
     def but(
         self,

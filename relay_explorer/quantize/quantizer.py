@@ -53,10 +53,18 @@ class Quantizer:
     dtype: str = ""
 
     def __post_init__(self) -> None:
-        least = 2 if self.signed else 1
-        if not isinstance(self.bits, int) or not least <= self.bits <= MAX_BITS:
-            kind = "signed" if self.signed else "unsigned"
-            raise RelayError(f"{kind} integers have {least} to {MAX_BITS} bits, not {self.bits}")
+        kind, least, most = ("signed", 2, MAX_BITS) if self.signed else ("unsigned", 1, MAX_BITS - 1)
+        if not isinstance(self.bits, int) or isinstance(self.bits, bool) or not least <= self.bits <= most:
+            raise RelayError(f"{kind} integers have {least} to {most} bits, not {self.bits!r:.40}")
+        if not isinstance(self.role, Role):
+            raise RelayError(
+                f"the role of a quantizer is a Role, not {self.role!r:.40}",
+                help=["Role.INPUT for data, Role.WEIGHT for a constant, Role.ACTIVATION for accumulators"],
+            )
+        for name in ("axis", "group", "steps"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+                raise RelayError(f"`{name}` of a quantizer is an integer or None, not {value!r:.40}")
         if self.axis is not None and self.group is not None:
             raise RelayError(
                 "a quantizer has an axis or groups, not both",
@@ -64,6 +72,18 @@ class Quantizer:
             )
         if self.group is not None and self.group < 1:
             raise RelayError(f"a group has at least one element, not {self.group}")
+        if self.steps is not None and self.steps < 1:
+            raise RelayError(f"a threshold is at least one step from 0, not {self.steps}")
+        if self.calibrator is not None and (
+            not callable(self.calibrator) or isinstance(self.calibrator, type)
+        ):
+            name = getattr(self.calibrator, "__name__", repr(self.calibrator))
+            raise RelayError(
+                f"a calibrator is a function of statistics and a quantizer, not {self.calibrator!r:.60}",
+                help=[f"write calibrator={name}(), which makes an instance"]
+                if isinstance(self.calibrator, type)
+                else ["for example, Quantizer(…, calibrator=MaxAbs())"],
+            )
         if not self.dtype:
             object.__setattr__(self, "dtype", storage(self.bits, self.signed))
 
@@ -152,14 +172,16 @@ def parameters(
     lowest, highest = quantizer.lowest, quantizer.highest
     scale = _nonzero((high - low) / (highest - lowest))
     zero_point = np.clip(np.rint(lowest - low / scale), lowest, highest).astype("int32")
-    low, high = (lowest - zero_point) * scale, (highest - zero_point) * scale
+    low, high = ((end - zero_point.astype("int64")) * scale.astype("float64") for end in (lowest, highest))
+    most = np.finfo("float32").max
+    low, high = np.maximum(low, -most), np.minimum(high, most)
     return Parameters(scale, zero_point, _f32(low), _f32(high), method, reason, curve)
 
 
 def _nonzero(scale: Array) -> Array:
     """Return scales in float32; one that is 0, or too small for a float32, becomes 1."""
     scale = _f32(scale)
-    return np.where(scale > 0, scale, np.float32(1)).astype("float32")
+    return np.where(scale >= np.finfo("float32").tiny, scale, np.float32(1)).astype("float32")
 
 
 def _f32(x: Array) -> Array:

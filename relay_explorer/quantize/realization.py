@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..ir.annotate import set_origin
@@ -10,10 +10,12 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Expr, Function, Tuple, TupleGetItem
 from ..ir.module import IRModule
 from ..ir.rewrites import emit_rewrite
+from ..ir.types import TupleType
 from ..ir.walk import children
 from ..ops.numeric import Array
 from .annotation import SIMULATE, Kept
-from .forward import Temporary, Value, flattened, rewrite_forward
+from .answers import asking
+from .forward import Fields, Temporary, Value, flattened, rewrite_forward
 from .quantized import Quantized
 from .scheme import Scheme, Site
 
@@ -32,8 +34,9 @@ class Requantization(NamedTuple):
 class Realizing:
     """One run of the phase over a module."""
 
-    def __init__(self, scheme: Scheme, sites: Sequence[Site]) -> None:
+    def __init__(self, scheme: Scheme, sites: Sequence[Site], left: Collection[Expr] = ()) -> None:
         self.scheme = scheme
+        self.left = left
         self.sites = {site.index: site for site in sites}
         self.requantizations: list[Requantization] = []
         self.integers: dict[int, Expr] = {}  # by site
@@ -54,10 +57,11 @@ class Realizing:
         if getattr(call.op, "name", "") == SIMULATE:
             return self.simulated(call, operands[0])
         flat = flattened(call.args, operands)
-        if not any(isinstance(value, Quantized) for _, value in flat):
+        if call in self.left or not any(isinstance(value, Quantized) for _, value in flat):
             return None
         values = [_accepted(value) for _, value in flat]
-        result = self.scheme.realize(call, values)
+        with asking(self.scheme, "realize", self.about(call), call.span):
+            result = self.scheme.realize(call, values)
         if result is None:
             self.float_calls.append(Kept(call, self.function, _why_float(call, values)))
             return None
@@ -76,17 +80,36 @@ class Realizing:
         if site.parameters is None:
             return value
         if isinstance(value, Quantized):
-            result = self.scheme.requantize(value, site)
+            with asking(self.scheme, "requantize", str(site), call.span):
+                result = self.integers_of("requantize", self.scheme.requantize(value, site), site)
             cancelled = result.expr is value.expr
             self.requantizations.append(Requantization(site.index, value.scale, result.scale, cancelled))
         else:
-            result = self.scheme.quantize(value.realize() if isinstance(value, Temporary) else value, site)
+            data = value.realize() if isinstance(value, Temporary) else value
+            with asking(self.scheme, "quantize", str(site), call.span):
+                result = self.integers_of("quantize", self.scheme.quantize(data, site), site)
         self.built(call, result)
         self.integers[site.index] = result.expr
         return result
 
+    def integers_of(self, method: str, answer: object, site: Site) -> Quantized:
+        """Return a scheme's conversion of a value to integers, if it is one."""
+        if not isinstance(answer, Quantized):
+            raise RelayError(
+                f"`{method}` of the scheme {self.scheme.name} returned {answer!r:.60} for {site}",
+                site.expr.span,
+                help=["return integers: Quantized(self, expr, dtype, scale, zero_point)"],
+            )
+        return answer
+
+    def about(self, call: Call) -> str:
+        """Name a call for a message."""
+        return f"`{getattr(call.op, 'name', '?')}` in @{self.function}"
+
     def built(self, call: Call, result: object) -> Value:
         """Check a scheme's answer, and record where it came from."""
+        if isinstance(result, (list, tuple)) and isinstance(call.checked_type, TupleType):
+            return Fields([self.built(call, part) for part in result], call)
         if not isinstance(result, (Quantized, Expr)):
             raise RelayError(
                 f"`realize` of the scheme {self.scheme.name} returned {result!r:.60} for "
@@ -126,14 +149,15 @@ def _accepted(value: Value) -> Quantized | Expr:
 
 
 def realize_module(
-    mod: IRModule, scheme: Scheme, sites: Sequence[Site]
+    mod: IRModule, scheme: Scheme, sites: Sequence[Site], left: Collection[Expr] = ()
 ) -> tuple[IRModule, list[Site], Realizing]:
     """Replace the simulated quantization of a calibrated, typed module by integer arithmetic.
 
-    Returns the module, not yet typed, the sites with their integers, and the run.
+    `left` are calls that stay in float, although their operands may be integers. Returns the module, not yet
+    typed, the sites with their integers, and the run.
     """
     from dataclasses import replace
 
-    run = Realizing(scheme, sites)
+    run = Realizing(scheme, sites, left)
     new = run.module(mod)
     return new, [replace(site, realized=run.integers.get(site.index)) for site in sites], run

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, const
 from ..ir.op import Op
 from ..ops.calls import relay
 from ..ops.numeric import Array, np
 from .quantized import Quantized
 from .quantizer import to_integers
+from .tables import as_floats, at_scale
 
 if TYPE_CHECKING:
     from .scheme import Scheme, Site
 
-BOUNDS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "int32": (-(2**31), 2**31 - 1)}
+BOUNDS = {
+    f"{sign}int{bits}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for bits in (8, 16, 32)
+    for sign in ("", "u")
+}
 
 
 def quantized(scheme: Scheme, data: Expr, site: Site) -> Quantized:
     """Convert a float to the integers of a site; a constant at compile time."""
     how, parameters = site.quantizer, site.parameters
     assert parameters is not None
+    if how.group is not None and not isinstance(data, Constant):
+        raise _in_groups(scheme, "quantize")
     expr: Expr
     if isinstance(data, Constant):
         expr = Constant(to_integers(data.data.numpy(), how, parameters))
@@ -46,6 +54,9 @@ def requantized(value: Quantized, site: Site) -> Quantized:
     target = Quantized(value.scheme, value.expr, how.dtype, parameters.scale, parameters.zero_point, how.axis)
     if value.is_like(target):
         return value
+    if value.lazy and value.table is not None and not target.scale.ndim:
+        bounds = (how.lowest, how.highest)
+        return target.over(at_scale(value.table, target.scale, target.zero_point, bounds, how.dtype))
     if target.axis is not None:  # `qnn.requantize` gives all channels one scale
         return value.scheme.quantize(value.scheme.dequantize(value), site)
     expr = rescaled(value, parameters.scale, parameters.zero_point, how.dtype)
@@ -65,6 +76,10 @@ def rescaled(value: Quantized, new_scale: Array, new_zero: Array, dtype: str) ->
 
 def dequantized(value: Quantized) -> Expr:
     """Convert integers to a float."""
+    if value.lazy and value.table is not None:
+        return as_floats(value.table)
+    if value.scale.ndim > 1:
+        raise _in_groups(value.scheme, "dequantize")
     expr = relay.cast(value.expr, "int32") if value.dtype == "int16" else value.expr
     return qnn(
         "dequantize",
@@ -73,6 +88,14 @@ def dequantized(value: Quantized) -> Expr:
         zero(value.zero_point),
         axis=_axis(value.axis),
         out_dtype="float32",
+    )
+
+
+def _in_groups(scheme: Scheme, method: str) -> RelayError:
+    return RelayError(
+        f"no operator of `qnn` has a scale for each group, and the scheme {scheme.name} does not override "
+        f"`{method}`",
+        help=["use `axis` for a scale per channel, or override `realize`, as Weights4BitGroups does"],
     )
 
 

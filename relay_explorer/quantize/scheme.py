@@ -33,12 +33,15 @@ if TYPE_CHECKING:
 
 class Operand(NamedTuple):
     """An operand of a candidate call. `expr` is the annotated expression, and `original` the typed one in the
-    float program. `role` is the role of the value if an earlier call quantized it, else None.
+    float program. `role` is the role of the value if an earlier call quantized it, else None. `argument` is
+    the annotated value, stored in few bits, of which this one is an element-wise function; None where there
+    is none.
     """
 
     expr: Expr
     original: Expr
     role: Role | None
+    argument: Expr | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -71,6 +74,13 @@ class Candidate:
     def roles(self) -> tuple[Role | None, ...]:
         """The roles of the operands."""
         return tuple([operand.role for operand in self.operands])
+
+    @property
+    def users(self) -> Sequence[Call]:
+        """The calls of operators that read the result of this one, or a field of it. Those that read a
+        variable to which `let` binds it are not among them.
+        """
+        return self._annotating.users(self.call)
 
     @property
     def layer(self) -> int | None:
@@ -106,9 +116,12 @@ class Annotation(NamedTuple):
 
 
 class Keep(NamedTuple):
-    """The decision to leave a call in float, and the reason."""
+    """The decision to leave a call in float, and the reason. With `forwards`, only its operands are left:
+    `realize` is still asked about the call where they are integers.
+    """
 
     why: str
+    forwards: bool = False
 
 
 class Use(NamedTuple):
@@ -153,6 +166,16 @@ class Site:
         name = getattr(self.call.op, "name", "a call")
         part = "the result" if self.operand is None else f"operand {self.operand}"
         return f"{part} of `{name}` in @{self.function}"
+
+
+def check_keep(keep: object) -> None:
+    """Raise a RelayError where `keep`, an option of a scheme, is not a sequence of layers' numbers."""
+    if isinstance(keep, (list, tuple, range, set, frozenset)) and all(isinstance(n, int) for n in keep):
+        return
+    raise RelayError(
+        f"`keep` has the numbers of the layers that stay in float, not {keep!r:.40}",
+        help=["for example, keep=(0, -1): the first and the last layer"],
+    )
 
 
 class Peers(NamedTuple):
@@ -222,8 +245,11 @@ class Scheme:
         """Convert integers to a float."""
         return scales.dequantized(value)
 
-    def realize(self, call: Call, operands: Sequence[Quantized | Expr]) -> Quantized | Expr | None:
+    def realize(
+        self, call: Call, operands: Sequence[Quantized | Expr]
+    ) -> Quantized | Sequence[Quantized] | Expr | None:
         """Replace a call of the annotated program, which is typed, by integer arithmetic. At least one of the
-        operands (a tuple counts as its fields) is Quantized. None leaves the call in float.
+        operands (a tuple counts as its fields) is Quantized. A call whose result is a tuple may be replaced
+        by a value for each field. None leaves the call in float.
         """
         return integers.realized(self, call, operands)

@@ -11,6 +11,7 @@ from ..ops.numeric import Array, np
 from .quantizer import Quantizer
 
 BINS = 8001  # of a histogram: an odd number, so that 0 is in the middle of a bin
+SMALLEST, LARGEST = 1e-30, 1e37  # magnitudes whose histogram can be computed in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +69,16 @@ def ranges(x: Array, quantizer: Quantizer) -> tuple[Array, Array]:
 
 
 def histogram(arrays: Sequence[Array], largest: float, bins: int = BINS) -> tuple[Array, Array]:
-    """Count the values of all arrays in bins from minus `largest` to `largest`; return counts and edges."""
-    bound = np.float32(largest if largest > 0 else 1.0)
+    """Count the values of all arrays in bins from minus `largest` to `largest`; return counts and edges. As
+    in NumPy, the bins of nothing but zeros go from -0.5 to 0.5.
+    """
+    # The widths of the bins, and their sum, are normal numbers of float32 only in between.
+    wide = "float32" if SMALLEST <= largest <= LARGEST or largest <= 0 else "float64"
+    bound = np.dtype(wide).type(largest if largest > 0 else 0.5)
     counts = np.zeros(bins, "int64")
-    edges = np.linspace(-bound, bound, bins + 1, dtype="float32")
+    edges = np.linspace(-bound, bound, bins + 1, dtype=wide).astype("float32")
     for array in arrays:
-        counts += np.histogram(array, bins=bins, range=(-bound, bound))[0]
+        counts += np.histogram(array.astype(wide, copy=False), bins=bins, range=(-bound, bound))[0]
     return counts, edges
 
 

@@ -35,7 +35,8 @@ class FoldConstant(TypedPass):
     `shape_of` a tensor of static shape by that shape. A call without arguments, such as `zeros`, stays,
     because it is smaller than its result. So does a call whose type has a `?`, because its type would change,
     and, without `fold_qnn`, one of an operator that has a canonical form, as quantized operators have: passes
-    still match them. Kernels (functions with `Primitive`) stay as they are.
+    still match them. A mark between kernels, such as `annotation.stop_fusion`, is removed from a constant;
+    other marks stay. Kernels (functions with `Primitive`) stay as they are.
     """
 
     name = "FoldConstant"
@@ -107,7 +108,8 @@ def _folded(old: Expr, new: Expr) -> Expr:
             result = _of_the_type(op, old) if isinstance(old, Call) else None
             if result is not None:
                 emit_rewrite(_of_the_type, new, result, old)
-            if result is None and all(map(_is_constant, new.args)) and is_pure(op) and is_static(old):
+            folds = is_pure(op) or op.has(Trait.KERNEL_BOUNDARY)
+            if result is None and all(map(_is_constant, new.args)) and folds and is_static(old):
                 result = evaluate(new, op)
                 if result is not None:
                     emit_rewrite(

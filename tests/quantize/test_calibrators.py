@@ -209,7 +209,7 @@ def test_a_fraction_is_between_0_and_1() -> None:
 
 @pytest.mark.parametrize(
     ("bits", "signed", "words"),
-    [(1, True, "2 to 32 bits, not 1"), (0, False, "1 to 32"), (64, True, "not 64")],
+    [(1, True, "2 to 32 bits, not 1"), (0, False, "1 to 31"), (32, False, "1 to 31"), (64, True, "not 64")],
 )
 def test_unsupported_bits_are_refused(bits: int, signed: bool, words: str) -> None:
     with pytest.raises(RelayError, match=words):

@@ -79,22 +79,17 @@ def test_an_empty_dataset_is_refused() -> None:
 
 
 def test_a_value_of_zeros_that_becomes_something_is_infinitely_wrong() -> None:
-    from relay_explorer.quantize import Annotation, Candidate, Quantizer, Scheme
-    from relay_explorer.quantize.quantizer import Parameters
+    from relay_explorer.quantize import Annotation, Candidate, MaxAbs, Quantizer, Scheme
 
     @dataclass(frozen=True)
-    class Shifted(Scheme):
-        """A zero point that zero is not rounded to."""
+    class OneSided(Scheme):
+        """Round only the first of two equal operands of a difference."""
 
-        name = "shifted"
+        name = "one_sided"
 
         def annotate(self, candidate: Candidate) -> Annotation | None:
-            return Annotation([Quantizer(calibrator=_shifted)], None) if candidate.op.name == "abs" else None
+            return Annotation([Quantizer(bits=2, calibrator=MaxAbs()), None], None)
 
-    def _shifted(statistics: object, quantizer: Quantizer) -> Parameters:
-        one = np.asarray(1, "float32")
-        return Parameters(one, np.asarray(-300, "int32"), -one, one)
-
-    mod = relay.parse('#[version = "0.0.5"]\ndef @main(%x: Tensor[(3), float32]) { abs(%x) }')
-    data = [{"x": np.zeros(3, "float32")}]
-    assert line_errors(trace(mod, Shifted(), dataset=data, realized=False), data)[0].sqnr == -math.inf
+    mod = relay.parse('#[version = "0.0.5"]\ndef @main(%x: Tensor[(2), float32]) { subtract(%x, %x) }')
+    data = [{"x": np.asarray([0.3, 1], "float32")}]
+    assert line_errors(trace(mod, OneSided(), dataset=data, realized=False), data)[0].sqnr == -math.inf

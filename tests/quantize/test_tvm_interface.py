@@ -41,6 +41,27 @@ def test_settings_are_checked(fields: dict[str, Any], message: str) -> None:
         qconfig(**fields)
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"nbit_input": 0}, "nbit_input is a number of bits from 2 to 32, not 0"),
+        ({"nbit_weight": 4.5}, r"not 4\.5"),
+        ({"nbit_input": 9}, "integers of 9 bits .* do not fit into int8"),
+        ({"dtype_input": "uint8"}, "because integers are signed"),
+        ({"dtype_activation": "float32"}, "dtype_activation is one of int8, int16, int32"),
+        ({"global_scale": -1}, "global_scale is a positive number"),
+        ({"global_scale": "a"}, "global_scale is a positive number"),
+        ({"skip_conv_layers": 3}, r"for example, \[0\]"),
+        ({"skip_conv_layers": ["0"]}, "skip_conv_layers is a list or None"),
+        ({"debug_enabled_ops": "nn.conv2d"}, "debug_enabled_ops is a list or None"),
+    ],
+)
+def test_numbers_and_lists_are_checked(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(RelayError, match=words):
+        qconfig(**fields)
+    assert qconfig(nbit_input=16, dtype_input="int16", nbit_activation=32, dtype_activation="int16")
+
+
 def test_old_codes_misspelt_settings_are_ignored() -> None:
     assert tvm.relay.quantize.qconfig(skip_dense_layers=False) == QConfig()
 

@@ -147,6 +147,12 @@ AFTER: dict[str, Callable[[Expr], Anything]] = {
     "images": lambda y: relay.add(relay.var("image", shape=(1, 8, 5, 6)), y),
     "scale": lambda y: relay.multiply(relay.var("scale", shape=(8, 1, 1)), y),
     "compare": lambda y: relay.less(y, relay.nn.relu(y)),
+    "table": lambda y: relay.take(
+        relay.const(np.arange(256, dtype="float32")),
+        relay.reinterpret(relay.cast(relay.clip(relay.round(y), -9, 9), "int8"), "uint8"),
+        axis=0,
+    ),
+    "rows at": lambda y: relay.take(y, relay.const([0, 0]), axis=1),
     "flatten": lambda y: relay.nn.batch_flatten(y),
     "tuple": lambda y: relay.TupleGetItem(relay.Tuple([y, relay.Tuple([relay.nn.relu(y)])]), 0),
     "let": lambda y: relay.Let(
@@ -169,6 +175,7 @@ def test_every_operator_after_a_convolution(name: str, data: str) -> None:
         ("pad", 3), ("sum", 2), ("sum of all", 2), ("mean", 3), ("argmax", 2), ("transpose", 2), ("split", 3),
         ("concatenate", 3), ("batch_norm", 3), ("number", 3), ("scale", 4), ("softmax", 3), ("slice", 3),
         ("flatten", 3), ("resize", 3), ("argmin of all", 3), ("squeeze", 3),
+        ("table", 3), ("rows at", 3),
     ],
 )  # fmt: skip
 def test_how_often_a_tensor_is_laid_anew(name: str, laid: int) -> None:

@@ -129,14 +129,14 @@ def _qlinear_where(g: Graph, node: Node, inputs: Inputs) -> Expr:
 @converter("QEmbedLayerNormalization", domain=MICROSOFT)
 def _qembed_layer_normalization(g: Graph, node: Node, inputs: Inputs) -> Sequence[Expr]:
     """Convert as `EmbedLayerNormalization` with the real numbers that the tables stand for."""
-    given = [*inputs, *[None] * (18 - len(inputs))]
+    arguments = [*inputs, *[None] * (18 - len(inputs))]
     tables: list[Expr | None] = []
     for place in range(5):
-        table, scale, zero = given[2 + place], given[8 + place], given[13 + place]
+        table, scale, zero = arguments[2 + place], arguments[8 + place], arguments[13 + place]
         tables.append(None if table is None or scale is None else _real(g, table, scale, zero))
     form = find(MICROSOFT, "EmbedLayerNormalization", 1)
     assert form is not None, "EmbedLayerNormalization has a converter"
-    results = form(g, node, [*given[:2], *tables, given[7]])
+    results = form(g, node, [*arguments[:2], *tables, arguments[7]])
     assert isinstance(results, list)
     return results[:2]
 

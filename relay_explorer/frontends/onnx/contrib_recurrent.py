@@ -22,12 +22,12 @@ class _QuantizedLayer(Layer):
     """
 
     def __init__(self, g: Graph, node: Node, inputs: list[Anything]) -> None:
-        given = [*inputs, *[None] * (12 - len(inputs))]
+        arguments = [*inputs, *[None] * (12 - len(inputs))]
         data, weights, recurrent = operands(node, inputs, 3)
         self.matrices = [weights, recurrent]  # (directions, features, gates · hidden)
-        self.scales, self.zeros = given[8:12:2], given[9:12:2]
+        self.scales, self.zeros = arguments[8:12:2], arguments[9:12:2]
         rows = [relay.transpose(matrix, [0, 2, 1]) for matrix in self.matrices]
-        super().__init__(g, node, [data, *rows, *given[3:7]], gates=4, functions=LSTM_FUNCTIONS)
+        super().__init__(g, node, [data, *rows, *arguments[3:7]], gates=4, functions=LSTM_FUNCTIONS)
 
     def _product(self, x: Expr, which: int, direction: int) -> Expr:
         scale, zero = [

@@ -45,8 +45,8 @@ class Tensors:
 
     def few_bits(self, array: NDArray) -> FewBits | None:
         """Return the element type in the file of an array whose elements have fewer bits there."""
-        found = self._few_bits.get(id(array))
-        return None if found is None else found[1]
+        entry = self._few_bits.get(id(array))
+        return None if entry is None else entry[1]
 
     def dense(self, proto: Anything) -> NDArray:
         """Decode a `SparseTensorProto` as a dense tensor."""

@@ -46,9 +46,9 @@ def integer_lstm(op: Operation) -> Expr:
         (x,), (h, c) = at, states
         enter, forget, leave = (sigmoid(gate(x, h, place)) for place in (0, 1, 3))
         candidate = tangent(gate(x, h, 2))
-        kept = _saturated(divided(relay.multiply(forget, c), np.asarray(15)))
+        remaining = _saturated(divided(relay.multiply(forget, c), np.asarray(15)))
         added = _saturated(divided(relay.multiply(enter, candidate), np.asarray(30 + cell_bits)))
-        cell = relay.clip(relay.add(kept, added), *limit)
+        cell = relay.clip(relay.add(remaining, added), *limit)
         product = relay.multiply(leave, last_tangent(cell))
         whole = rescaled(product, np.asarray(2.0**-30 / float(np.float32(hidden.scale[0]))), 0)
         moved = relay.add(whole, const(hidden.zero_point[0], "int32"))
@@ -91,10 +91,10 @@ _HELP = ["convert the model without quantization, or unroll the layer (`unroll=T
 
 
 def _hidden(op: Operation) -> Tensor:
-    given = op.operator.intermediates
-    if len(given) <= _HIDDEN or given[_HIDDEN] < 0:
+    intermediates = op.operator.intermediates
+    if len(intermediates) <= _HIDDEN or intermediates[_HIDDEN] < 0:
         return op.tensor(_OUTPUT)
-    return op.frame.graph.tensors[given[_HIDDEN]]
+    return op.frame.graph.tensors[intermediates[_HIDDEN]]
 
 
 def _quantization(op: Operation, tensor: Tensor) -> Quantization:

@@ -92,8 +92,8 @@ def quantized_expr(
     units = relay.round(relay.divide(x, spread(scale, types[0], axis, rank)))
     shift, value = spread(zero_point, types[1], axis, rank), number(zero_point)
     low, high = BOUNDS[dtype]
-    if value is not None and dtype in NARROW and abs(value) < SMALL_ZERO_POINT:
-        # NaN passes the clamp, and is cast to a number whose low 16 bits are 0
+    if value is not None and dtype in NARROW and low <= value <= high and abs(value) < SMALL_ZERO_POINT:
+        # NaN passes the clamp, and is cast to a number whose low 16 bits are 0: it becomes the zero point
         whole = relay.cast(relay.clip(units, low - value, high - value), "int32")
         return relay.cast(whole if value == 0 else relay.add(whole, shift), dtype)
     defined = relay.where(relay.isnan(units), const(0.0, "float32"), units)

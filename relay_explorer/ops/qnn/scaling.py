@@ -168,14 +168,19 @@ class Result:
         if self.folds and self.shift is not None:
             low, high = BOUNDS[self.dtype]
             return low - self.shift, high - self.shift
-        return (-(2**30), 2**30 - 1) if self.dtype in NARROW else BOUNDS["int32"]
+        return (-(2**30), 2**30 - 1) if self.is_near else BOUNDS["int32"]
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the zero point can be added in 32 bits, to numbers that are clamped to 31."""
+        return self.dtype in NARROW and abs(self.shift or 0) < 2**30
 
     def of(self, units: Expr) -> Expr:
         """Return the result from int32 within `bounds`."""
         if self.folds:
             moved = units if self.shift == 0 else relay.add(units, self.zero_point)
             return cast(moved, "int32", self.dtype)
-        if self.dtype in NARROW:
+        if self.is_near:
             return self.clamped(relay.add(units, self.zero_point))
         return self.clamped(relay.add(relay.cast(units, "int64"), widened(self.zero_point)))
 

@@ -9,6 +9,7 @@ sums seen in calibration fit, with a margin.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ...ir.errors import RelayError
@@ -22,7 +23,7 @@ from ..following import as_input, follow, is_float, left_alone
 from ..integers import channels_match, is_layer, is_product, output_axis, output_axis_of_weight, product
 from ..quantized import Quantized
 from ..quantizer import Calibrator, Parameters, Quantizer, Role, parameters
-from ..scheme import Annotation, Candidate, Keep, Observed, Operand, Scheme, Site
+from ..scheme import Annotation, Candidate, Keep, Observed, Operand, Scheme, Site, check_keep
 
 HIGHEST = 2**15 - 1  # of an accumulator
 
@@ -42,8 +43,9 @@ class Int8Int16(Scheme):
     keep: Sequence[int] = ()
 
     def __post_init__(self) -> None:
-        if self.margin < 1:
-            raise RelayError(f"the margin is a factor of at least 1, not {self.margin:g}")
+        check_keep(self.keep)
+        if not 1 <= self.margin < math.inf:
+            raise RelayError(f"the margin is a finite factor of at least 1, not {self.margin:g}")
 
     @property
     def data(self) -> Quantizer:
@@ -74,6 +76,8 @@ class Int8Int16(Scheme):
             return super().calibrate(site, observed)
         peers = observed.peers[0].parameters
         if site.quantizer.role is Role.ACTIVATION:
+            if not {0, 1} <= set(peers):  # an operand without elements
+                return parameters(site.quantizer, observed.statistics.low, observed.statistics.high)
             scale = peers[0].scale * peers[1].scale
             why = "the scale of a product is the product of the scales"
             return parameters(site.quantizer, -scale * HIGHEST, scale * HIGHEST, "product", why)
@@ -87,10 +91,17 @@ class Int8Int16(Scheme):
             needed = np.maximum(needed, greatest / (HIGHEST * call.parameters[0].scale))
         wider = int((needed > result.scale).sum())
         why = f"{wider} of {needed.size} channels have coarser steps, so that their sums fit in 16 bits"
+        if site.quantizer.axis is None:  # one scale, which is the coarsest that a channel needs
+            needed = np.asarray(needed.max(), "float32")
+            why = f"the steps are wide enough for the sums of {wider} of the channels to fit in 16 bits"
+            if not wider:
+                why = "the sums of all channels fit in 16 bits"
         bound = needed * site.quantizer.highest
         return parameters(site.quantizer, -bound, bound, "sums", why)
 
-    def realize(self, call: Call, operands: Sequence[Quantized | Expr]) -> Quantized | Expr | None:
+    def realize(
+        self, call: Call, operands: Sequence[Quantized | Expr]
+    ) -> Quantized | Sequence[Quantized] | Expr | None:
         """Accumulate in 16 bits. The bias and all later operators use 32 bits."""
         assert isinstance(call.op, Op)
         if not is_product(call.op):

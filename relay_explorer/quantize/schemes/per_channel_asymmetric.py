@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...ir.errors import RelayError
 from ...ir.lazy_dataclass import dataclass
 from ..calibrators import MaxAbs, MinMax
 from ..following import as_input, follow, layer, left_alone
 from ..quantizer import Calibrator, Quantizer, Role
-from ..scheme import Annotation, Candidate, Keep, Operand, Scheme
+from ..scheme import Annotation, Candidate, Keep, Operand, Scheme, check_keep
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,14 @@ class PerChannelAsymmetric(Scheme):
     signed: bool = True
     calibrator: Calibrator = MinMax()
     keep: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        check_keep(self.keep)
+        if self.bits > 8:
+            raise RelayError(
+                f"the operators of `qnn` take weights of at most 8 bits, not {self.bits}",
+                help=["a scheme of your own may quantize data to 16 bits, and weights to 8"],
+            )
 
     @property
     def data(self) -> Quantizer:

@@ -16,7 +16,7 @@ from ..calibrators import LeastSquares, MaxAbs
 from ..following import as_input, follow, is_float, layer, left_alone
 from ..quantized import Quantized
 from ..quantizer import Calibrator, Quantizer, Role
-from ..scheme import Annotation, Candidate, Keep, Operand, Scheme
+from ..scheme import Annotation, Candidate, Keep, Operand, Scheme, check_keep
 from .weights_4bit_groups import packed_dense
 
 
@@ -33,6 +33,9 @@ class Ternary(Scheme):
     name = "ternary"
     calibrator: Calibrator = MaxAbs()
     keep: Sequence[int] = (0, -1)
+
+    def __post_init__(self) -> None:
+        check_keep(self.keep)
 
     @property
     def data(self) -> Quantizer:
@@ -59,7 +62,9 @@ class Ternary(Scheme):
             return Keep("its second operand is not a constant weight")
         return layer(candidate, self.data, self.weight) or follow(candidate, self.data)
 
-    def realize(self, call: Call, operands: Sequence[Quantized | Expr]) -> Quantized | Expr | None:
+    def realize(
+        self, call: Call, operands: Sequence[Quantized | Expr]
+    ) -> Quantized | Sequence[Quantized] | Expr | None:
         """Multiply by packed weights in dense layers, by 8-bit integers in others."""
         data, *rest = operands
         if rest and isinstance(data, Expr) and isinstance(rest[0], Quantized) and call.op.name == "nn.dense":  # type: ignore[attr-defined]  # an operator

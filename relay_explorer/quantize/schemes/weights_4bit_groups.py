@@ -22,7 +22,7 @@ from ..calibrators import MaxAbs, MinMax
 from ..following import is_float, left_alone
 from ..quantized import Quantized
 from ..quantizer import Quantizer, Role, to_reals
-from ..scheme import Annotation, Candidate, Keep, Scheme
+from ..scheme import Annotation, Candidate, Keep, Scheme, check_keep
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Weights4BitGroups(Scheme):
     keep: Sequence[int] = ()
 
     def __post_init__(self) -> None:
+        check_keep(self.keep)
         if self.bits not in (2, 4, 8):
             raise RelayError(f"weights of {self.bits} bits do not fill bytes evenly: 2, 4 or 8 do")
 

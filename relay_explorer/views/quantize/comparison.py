@@ -48,7 +48,7 @@ class Comparison:
         self.simulated, self.same = own.at(target), real.same
         reached = target < 0 or target in real.rows
         self.result = real.at(target) if reached else self.simulated
-        work = sum(observation.work for observation in self.exact)
+        work = exact.size + sum(observation.work for observation in self.exact)
         self.variants: list[Variant] = []
         self.otherwise: dict[int, float | None] = {}
         if not self.inputs or not self.whatif.axes:

@@ -11,7 +11,7 @@ from ...ir.expr import Call, Constant, Function, Var
 from ...ir.module import IRModule
 from ...ir.types import TensorType
 from ...ir.walk import post_order
-from ...quantize.observation import Dataset, Inputs
+from ...quantize.observation import Dataset, Inputs, batches_of
 from ...typing import infer_types
 from ..words import counted
 
@@ -45,7 +45,7 @@ def data_of(module: IRModule, params: Mapping[str, object], dataset: Dataset | N
     a program that has none. Raise a RelayError for a program whose inputs cannot be generated.
     """
     if dataset is not None:
-        runs = [inputs for _, inputs in zip(range(MAX_CALIBRATION), dataset, strict=False)]
+        runs = batches_of(dataset, MAX_CALIBRATION)
         return Data(params, runs, counted(len(runs), "input"))
     typed = _main(module)
     missing = [param for param in typed.params if param.name_hint not in params]

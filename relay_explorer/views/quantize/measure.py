@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy import ndarray as Array
 
 VALUE_ELEMENTS, FLOPS_PER_ELEMENT = 2_000, 8  # that take as long as a value, as an element
+CALL_ELEMENTS = 60_000  # that take as long as annotating, calibrating and typing a call
+FEW_CALLS = 50  # for which that takes little time
 EXACT = 200.0  # decibels; a smaller difference is rounding of the measurement itself
 
 
@@ -35,19 +37,28 @@ class Noise:
         self.noise = 0.0
 
     def add(self, exact: Array, other: Array) -> None:
+        """Add a value, and what it became. Infinity and NaN are no signal; where they differ, the noise is
+        infinite.
+        """
         import numpy as np
 
-        wanted = exact.astype("float64")
-        self.signal += float(np.square(wanted).sum())
-        self.noise += float(np.square(wanted - other).sum())
+        wanted, value = exact.astype("float64"), other.astype("float64")
+        same = (wanted == value) | (np.isnan(wanted) & np.isnan(value))
+        finite = np.isfinite(wanted)
+        self.signal += float(np.square(wanted[finite]).sum())
+        with np.errstate(invalid="ignore"):
+            noise = float(np.square(np.where(same, 0, wanted - value)).sum())
+        self.noise += math.inf if math.isnan(noise) else noise
 
     @property
     def decibels(self) -> float | None:
-        """The ratio of signal to noise in decibels; None without noise, or without a signal."""
-        if self.noise <= 0 or self.signal <= 0:
+        """The ratio of signal to noise in decibels, at least -EXACT; None without noise."""
+        if self.noise <= 0:
             return None
+        if self.signal <= 0 or math.isinf(self.noise):
+            return -EXACT
         ratio = 10 * math.log10(self.signal / self.noise)
-        return None if ratio > EXACT else round(ratio, 1)
+        return None if ratio > EXACT else max(round(ratio, 1), -EXACT)
 
 
 class Errors:
@@ -109,6 +120,11 @@ class Measured:
         self._flops: dict[Expr, int] = {
             node: call_cost(node).flops for node in self._places if isinstance(node, Call)
         }
+
+    @property
+    def size(self) -> int:
+        """How long it takes to make another such program, in elements that are computed."""
+        return CALL_ELEMENTS * max(0, len(self._places) - FEW_CALLS)
 
     def run(self, inputs: Inputs) -> Observation:
         observed = Observation()

@@ -55,13 +55,16 @@ def of_site(site: Site) -> tuple[str, str]:
     return ("" if name == site.name else f"the {OF_WEIGHT}"), name
 
 
-def begin(calls: int, constants: int) -> Sentence:
-    """Describe the program before quantization; `constants` are the bytes of its constants."""
+def begin(calls: int, dtypes: Sequence[str], constants: int) -> Sentence:
+    """Describe the program before quantization: `calls` compute in floating point, in the element types
+    `dtypes`; `constants` are the bytes of its constants.
+    """
     held = f", {counted(constants, 'byte')} of constants" if constants else ""
-    return (
-        f"**{counted(calls, 'call')}** in `float32`{held}.\n`int8` takes a quarter of the memory, and four "
-        "times as many fit in a vector.",
-    )
+    if not calls:
+        return ("No call computes in floating point, so there is nothing to quantize.",)
+    text = f"**{counted(calls, 'call')}** in {_and([f'`{dtype}`' for dtype in dtypes])}{held}."
+    small = "`int8` takes a quarter of the memory, and four times as many fit in a vector."
+    return (_after(text, (small,) if list(dtypes) == ["float32"] else ()),)
 
 
 def simulated(title: str, sites: Sequence[tuple[str, Site]], why: Sentence) -> Sentence:
@@ -124,8 +127,12 @@ def calibrated(site: Site) -> Sentence:
     return (f"{text}.\n{small}.", *args)
 
 
-def unreached(site: Site) -> Sentence:
+def unreached(site: Site, is_empty: bool) -> Sentence:
+    """Describe a site without a range; `is_empty`: a tensor without elements."""
     what, name = of_site(site)
+    if is_empty:
+        text = f"{what.capitalize()}**{{0}}** has no elements, so it has no range and stays in float."
+        return (text, name)
     return (
         f"Calibration never computed {what}{{0}}: it has no range and stays in float.\nAdd inputs that take "
         "this branch.",
@@ -308,7 +315,11 @@ def ended(totals: QuantizeTotals, target: str) -> Sentence:
     if totals.compared == 0:
         return ("The program is quantized. No input was given to compare it with the float program.",)
     of, what = ("the result's", "**{1}**") if target else ("its", "The result")
-    on = "all inputs" if totals.same == totals.compared else f"{totals.same} of {totals.compared} inputs"
+    on = (
+        "all inputs"
+        if totals.same == totals.compared
+        else f"{totals.same} of {counted(totals.compared, 'input')}"
+    )
     same = f"{of} largest element is the same on {on}."
     if totals.result is None:
         exact = f"{what} equals that of the float program **exactly**"

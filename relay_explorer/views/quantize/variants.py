@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...ir.errors import RelayError
-from ...ir.expr import Constant, Expr
+from ...ir.expr import Call, Constant, Expr
 from ...ir.module import IRModule
+from ...ir.op import Op
+from ...ir.types import TensorType
 from ...ir.walk import post_order
 from ...quantize import Quantization, Quantizer, Role, Site
 from ...quantize.annotation import annotate_module
@@ -281,6 +283,17 @@ def constant_bytes(module: IRModule) -> int:
         if isinstance(node, Constant)
     }
     return sum(constants.values())
+
+
+def float_types(module: IRModule) -> list[str]:
+    """Return the floating-point element types of the results of a program's calls, in order of appearance."""
+    dtypes: dict[str, None] = {}
+    for function in module.functions.values():
+        for node in post_order(function):
+            type_ = node.checked_type if isinstance(node, Call) and isinstance(node.op, Op) else None
+            if isinstance(type_, TensorType) and type_.dtype.startswith(("float", "bfloat")):
+                dtypes.setdefault(type_.dtype)
+    return list(dtypes)
 
 
 def stored_bytes(float_bytes: int, sites: Sequence[Site]) -> int:

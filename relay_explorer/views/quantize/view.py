@@ -11,6 +11,7 @@ from typing import Any
 
 from ...ir.errors import RelayError
 from ...ir.expr import Constant
+from ...ir.types import TensorType
 from ...quantize import Quantization
 from ...quantize.realization import Requantization
 from ..words import counted
@@ -31,7 +32,7 @@ from .format import (
 from .inputs import Data
 from .programs import Programs
 from .sites import place, shown_site
-from .variants import answered, constant_bytes
+from .variants import answered, constant_bytes, float_types
 
 
 def quantize_view(quantization: Quantization, data: Data, title: str = "") -> QuantizeView:
@@ -168,7 +169,8 @@ class Builder:
 
     def _begin(self) -> None:
         calls = sum(self.fates[row] != Fate.NONE for row in self.calls)
-        sentence = say.begin(calls, constant_bytes(self.quantization.float_program))
+        module = self.quantization.float_program
+        sentence = say.begin(calls, float_types(module), constant_bytes(module))
         self._add(QuantizeMark.BEGIN, Phase.FLOAT, -1, sentence)
 
     def _annotate(self) -> None:
@@ -200,7 +202,9 @@ class Builder:
     def _calibrate(self) -> None:
         for number, site in enumerate(self.sites):
             reached = self.quantization.sites[number].parameters is not None
-            sentence = say.calibrated(site) if reached else say.unreached(site)
+            type_ = self.quantization.sites[number].expr.checked_type
+            is_empty = isinstance(type_, TensorType) and 0 in type_.shape
+            sentence = say.calibrated(site) if reached else say.unreached(site, is_empty)
             self._add(QuantizeMark.CALIBRATED, Phase.CALIBRATE, site.row, sentence, (number,))
 
     def _realize(self) -> None:

@@ -44,6 +44,17 @@ def test_numbers_beyond_the_range_saturate_and_nan_is_the_zero_point(dtype: str)
         assert quantized(x, 0.1, 5, dtype).tolist() == [5, limits.max, limits.min, limits.max, limits.min]
 
 
+def test_nan_is_the_end_of_the_range_where_the_zero_point_lies_beyond_it() -> None:
+    x = relay.var("x", shape=(2,))
+    for dtype, zero, expected in (("uint16", -300, 0), ("int8", 200, 127), ("uint8", -7, 0)):
+        call = relay.qnn.op.quantize(x, const(0.5), const(zero), out_dtype=dtype)
+        module = infer_types(IRModule.from_expr(Function([x], call)))
+        plain = infer_types(relay.qnn.transform.CanonicalizeOps()(module))
+        for each in (module, plain):
+            values = Interpreter(each).call("main", [np.asarray([np.nan, 0], "float32")])
+            assert values.tolist() == [expected] * 2
+
+
 def test_a_computed_scale_of_zero_saturates() -> None:
     """A program that derives the scale from its data may find a range of zero."""
     x = relay.var("x", shape=(4,))

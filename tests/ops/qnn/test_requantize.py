@@ -121,6 +121,18 @@ def test_a_difference_to_the_zero_point_saturates_rather_than_wraps() -> None:
     assert requantized(wide, 1.0, 0, 1.0, 0).tolist() == [-(2**31), 2**31 - 1]
 
 
+@pytest.mark.parametrize("zero", [2**31 - 1, -(2**31), 2**30, 200, -200])
+def test_a_zero_point_beyond_the_range_saturates_in_compiled_code_too(zero: int) -> None:
+    x = relay.var("x", shape=(4,), dtype="int32")
+    call = relay.qnn.op.requantize(x, const(0.5), const(0), const(0.5), const(np.int32(zero)))
+    module = infer_types(IRModule.from_expr(Function([x], call)))
+    values = np.asarray([100, -100, 2**31 - 1, -(2**31)], "int32")
+    plain = infer_types(relay.qnn.transform.CanonicalizeOps()(module))
+    expected = np.clip(values.astype("int64") + zero, -128, 127)
+    for each in (module, plain):
+        assert Interpreter(each).call("main", [values]).tolist() == expected.tolist()
+
+
 def test_channels_have_their_own_scales_and_zero_points() -> None:
     x = np.array([[10, 20], [30, 40]], "int32")
     assert requantized(x, [1.0, 0.5], [0, 10], 1.0, 1).tolist() == [[11, 6], [31, 16]]

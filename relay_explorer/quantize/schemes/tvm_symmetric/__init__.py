@@ -27,6 +27,8 @@ from .partition import partitioned
 from .realizing import RULES as REALIZE
 from .registry import USER_RULES, called
 
+KL_LEVELS = 255  # those of 8 bits: TVM rounds to as many for every number of bits
+
 
 @dataclass(frozen=True)
 class TvmSymmetric(Scheme):
@@ -45,7 +47,7 @@ class TvmSymmetric(Scheme):
         bits = self.config.get_nbit_by_kind(role)
         calibrators: dict[str, Calibrator] = {
             "global_scale": GlobalScale(self.config.global_scale),
-            "kl_divergence": KLDivergence(),
+            "kl_divergence": KLDivergence(levels=KL_LEVELS),
             "percentile": Percentile(),
         }
         calibrator = calibrators[self.config.calibrate_mode]
@@ -58,6 +60,10 @@ class TvmSymmetric(Scheme):
         return partitioned(mod, self.config)
 
     def annotate(self, candidate: Candidate) -> Annotation | Keep | Temporary | Expr | None:
+        answer = self._annotated(candidate)
+        return answer._replace(forwards=True) if isinstance(answer, Keep) else answer
+
+    def _annotated(self, candidate: Candidate) -> Annotation | Keep | Temporary | Expr | None:
         name = candidate.op.name
         user = USER_RULES["FQAnnotateRewrite"].get(name)
         if user is not None:
@@ -87,7 +93,9 @@ class TvmSymmetric(Scheme):
     def realize(self, call: Call, operands: Sequence[Quantized | Expr]) -> Quantized | Expr | None:
         assert isinstance(call.op, Op)
         rule = REALIZE.get(call.op.name)
-        return rule(self, call, operands) if rule is not None else None
+        if rule is None:
+            return None
+        return realizing.followed(self, rule, call, operands, rule(self, call, operands))
 
 
 __all__ = ["Annotated", "TvmSymmetric"]

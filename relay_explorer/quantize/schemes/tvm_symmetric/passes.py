@@ -53,6 +53,22 @@ def numbered(mod: IRModule, scheme: TvmSymmetric) -> tuple[IRModule, list[Site]]
     return new, sorted(sites, key=lambda site: site.index)
 
 
+def without_numbers(mod: IRModule) -> IRModule:
+    """Remove the numbers of the simulated quantizations of a module, which name the sites of a `trace`."""
+
+    def remove(node: object, rebuilt: object) -> Call | None:
+        if not isinstance(rebuilt, Call) or getattr(rebuilt.op, "name", "") != SIMULATE:
+            return None
+        assert rebuilt.attrs is not None
+        return Call.of(rebuilt.op, rebuilt.args, rebuilt.attrs.replace(site=-1), (), rebuilt.span, (rebuilt,))
+
+    new = mod.copy()
+    for var, function in mod.functions.items():
+        if isinstance(function, Function):
+            new[var] = rewrite_nodes(function, remove)
+    return infer_types(new)
+
+
 def _site(call: Call, function: str, scheme: TvmSymmetric) -> Site:
     assert call.attrs is not None
     quantizer = scheme.quantizer(Role(call.attrs["kind"]))

@@ -7,6 +7,7 @@ them. A change of scale by a power of two is a shift, any other a fixed-point mu
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from ...annotation import SIMULATE
 from ...forward import rebuilt
 from ...quantized import Quantized
 from ...quantizer import Role
+from ...scales import BOUNDS
 from ...scheme import Site
 
 if TYPE_CHECKING:
@@ -25,6 +27,24 @@ if TYPE_CHECKING:
 
 Values = Sequence[Quantized | Expr]
 Rule = Callable[["TvmSymmetric", Call, Values], Quantized | None]
+
+
+class Narrowed(Quantized):
+    """Integers in a type that is too narrow for them, as in TVM, and the same ones in a wide type."""
+
+    __slots__ = ("wide",)
+
+    def __init__(self, narrow: Quantized, wide: Quantized) -> None:
+        super().__init__(narrow.scheme, narrow.expr, narrow.dtype, narrow.scale)
+        self.wide = wide
+
+    def warn(self) -> None:
+        """Say that the narrow integers are used, as TVM used them."""
+        warnings.warn(
+            f"TVM's scheme stores the first operand of a `concatenate` in {self.dtype}, as it does the "
+            "second, but that is too narrow for it: use another scheme, such as PerChannelAsymmetric()",
+            stacklevel=2,
+        )
 
 
 def quantized(scheme: TvmSymmetric, data: Expr, site: Site) -> Quantized:
@@ -37,19 +57,29 @@ def quantized(scheme: TvmSymmetric, data: Expr, site: Site) -> Quantized:
 
 def dequantized(value: Quantized) -> Expr:
     """Cast to float32, and multiply by the scale."""
+    if isinstance(value, Narrowed):
+        value.warn()
     return relay.multiply(relay.cast(value.expr, "float32"), const(value.scale))
 
 
 def requantized(scheme: TvmSymmetric, value: Quantized, site: Site) -> Quantized:
-    """Change the scale of integers, and clip them. Equal scales leave only the clipping."""
+    """Change the scale of integers, and clip them. Equal scales leave only the clipping.
+
+    A shift needs wide integers: where TVM's rules shift narrow ones, TVM rejects its own program.
+    """
     assert site.parameters is not None
     before, after = value.scale, site.parameters.scale
+    if isinstance(value, Narrowed):
+        if before != after and _is_whole(np.log2(after / before)):
+            value = value.wide
+        else:
+            value.warn()
     if before == after:
         return value.but(_clipped(value.expr, site))
     data: Expr
     bits = np.log2(after / before)
     wide = scheme.config.dtype_activation
-    if int(bits) != bits:
+    if not _is_whole(bits):
         data = relay.cast(value.expr, "int64")
         data = _fixed_point(scheme, data, before / after, _shape(site.expr))
         data = relay.cast(_clipped(data, site), value.dtype)
@@ -64,8 +94,14 @@ def requantized(scheme: TvmSymmetric, value: Quantized, site: Site) -> Quantized
     return value.but(_clipped(data, site), wide, after)
 
 
+def _is_whole(number: Array) -> bool:
+    return bool(int(number) == number)
+
+
 def _clipped(data: Expr, site: Site) -> Expr:
-    return relay.clip(data, float(site.quantizer.lowest), float(site.quantizer.highest))
+    """Clip at the bounds of a site, which TVM's scheme holds in float32: those of 32 bits are rounded."""
+    low, high = np.float32(site.quantizer.lowest), np.float32(site.quantizer.highest)
+    return relay.clip(data, float(low), float(high))
 
 
 def _shape(expr: Expr) -> Sequence[int]:
@@ -154,7 +190,11 @@ def _add(scheme: TvmSymmetric, call: Call, operands: Values) -> Quantized | None
 
 
 def _concatenate(scheme: TvmSymmetric, call: Call, operands: Values) -> Quantized | None:
-    """Concatenate integers of one type, in steps of one scale."""
+    """Concatenate integers of one type, in steps of one scale.
+
+    Of two values, TVM's scheme looks only at the type of the second. Where that is narrow, a wide first one
+    wraps around.
+    """
     values = [value for value in operands if isinstance(value, Quantized)]
     if len(values) < len(operands):
         return None
@@ -162,8 +202,15 @@ def _concatenate(scheme: TvmSymmetric, call: Call, operands: Values) -> Quantize
     narrow = len(values) == 2 and values[1].dtype == config.dtype_input
     dtype = config.dtype_input if narrow else config.dtype_activation
     (tuple_,) = call.args
-    parts, scale = _unified(scheme, tuple_.fields, values, dtype)  # type: ignore[attr-defined]  # an explicit tuple
-    return Quantized(scheme, rebuilt(call, parts), dtype, scale)
+    arguments: Sequence[Expr] = tuple_.fields  # type: ignore[attr-defined]  # an explicit tuple
+
+    def joined(dtype: str) -> Quantized:
+        parts, scale = _unified(scheme, arguments, values, dtype)
+        return Quantized(scheme, rebuilt(call, parts), dtype, scale)
+
+    if narrow and values[0].dtype != dtype and not _is_input(arguments[0]):
+        return Narrowed(joined(dtype), joined(config.dtype_activation))
+    return joined(dtype)
 
 
 def _unified(
@@ -193,16 +240,22 @@ def _unified(
 def _finer(
     scheme: TvmSymmetric, data: Expr, before: Array, after: Array, dtype: str, shape: Sequence[int]
 ) -> Expr:
-    """Express integers in steps of a finer scale: by a shift, a product, or a fixed-point multiplication."""
+    """Express integers in steps of a finer scale: by a shift, a product, or a fixed-point multiplication. A
+    fixed-point multiplication, or a factor that the type cannot hold, takes 32 bits.
+    """
     if before == after:
         return data
     factor = before / after
     bits = np.log2(factor)
     if int(bits) == bits and bits > 0:
         return relay.left_shift(data, const(int(bits), dtype))
-    if int(factor) == factor:
+    low, high = BOUNDS[dtype]
+    if int(factor) == factor and factor <= high:
         return relay.multiply(data, const(int(factor), dtype))
-    return relay.cast(_fixed_point(scheme, data, factor, shape), dtype)
+    if dtype == "int32":
+        return relay.cast(_fixed_point(scheme, data, factor, shape), dtype)
+    wide = _fixed_point(scheme, relay.cast(data, "int32"), factor, shape)
+    return relay.cast(relay.clip(wide, low, high), dtype)
 
 
 def _is_input(argument: Expr) -> bool:
@@ -254,6 +307,23 @@ def _cast_hint(scheme: TvmSymmetric, call: Call, operands: Values) -> Quantized 
     assert call.attrs is not None
     dtype = str(call.attrs["dtype"])
     return value.but(_cast(value, dtype, always=True), dtype)
+
+
+def followed(
+    scheme: TvmSymmetric, rule: Rule, call: Call, operands: Values, result: Quantized | None
+) -> Quantized | None:
+    """Where narrow integers wrap around, apply a rule that keeps the type to the wide ones as well; return
+    the result of the rule otherwise.
+    """
+    narrow = [operand for operand in operands if isinstance(operand, Narrowed)]
+    if result is None or not narrow:
+        return result
+    if rule in (_identity, _clip):
+        other = rule(scheme, call, [narrow[0].wide, *operands[1:]])
+        assert other is not None
+        return Narrowed(result, other)
+    narrow[0].warn()
+    return result
 
 
 RULES: dict[str, Rule] = {
