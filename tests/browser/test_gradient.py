@@ -74,6 +74,19 @@ def test_the_backward_pass_fills_from_the_bottom(open_view: Opener) -> None:
     assert "%t is a parameter" in say(page)
 
 
+# Resolves when an element has been at the same height for ten frames: a busy machine draws late.
+UNMOVED = """element => new Promise(resolve => {
+  let last = NaN, same = 0;
+  const look = () => {
+    const top = element.getBoundingClientRect().top;
+    same = top === last ? same + 1 : 0;
+    last = top;
+    if (same >= 10) resolve(); else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
 def test_a_longer_sentence_moves_the_rows_once(open_view: Opener) -> None:
     page = open_view(view_of("layer"), width=390)
     press(page, "Home")
@@ -81,7 +94,7 @@ def test_a_longer_sentence_moves_the_rows_once(open_view: Opener) -> None:
     tops = set()
     for _ in view_of("layer")["steps"]:
         press(page, "ArrowRight")
-    page.wait_for_timeout(100)
+    rows.evaluate(UNMOVED)
     for _ in view_of("layer")["steps"]:
         box = rows.bounding_box()
         assert box is not None
