@@ -168,7 +168,7 @@ def test_only_ternary_weights_lose_much() -> None:
 def test_speedups_are_those_of_the_drawing() -> None:
     spoken = re.search(r"^:alt: Bars of the speedup.*$", source(PAGE), re.MULTILINE)
     assert spoken is not None
-    networks = {"ResNet-18": (2, 2.3), "ResNet-50": (2.4, 2.8), "MobileNet v1": (2.2, 2.9)}
+    networks = {"ResNet-18": (1.9, 2.3), "ResNet-50": (2.4, 2.8), "MobileNet v1": (2.2, 3)}
     for network, (least, most) in networks.items():
         assert f"between {least:g} and {most:g} for {network.removesuffix(' v1')}" in spoken[0]
         speedups = quantized_speed.SPEEDUPS[network].values()
