@@ -17,13 +17,14 @@ from ..ir.show import counted
 from ..ir.types import TensorType, TupleType
 from ..ir.walk import post_order
 from ..ops.simulated_quantize import simulated_quantize
+from ..transform.fake_quantization.tables import is_elementwise
 from ..typing import infer_types
 from .answers import asking
 from .forward import Fields, Temporary, Value, flattened, rebuilt, rewrite_forward
 from .integers import is_product
 from .quantizer import Quantizer, Role
 from .scheme import Annotation, Candidate, Keep, Operand, Scheme, Site, Use
-from .tables import is_elementwise, is_number
+from .tables import is_number
 
 SIMULATE = "relay.op.annotation.simulated_quantize"
 

@@ -12,12 +12,13 @@ from ..ir.declaration import Trait
 from ..ir.expr import Constant, Expr
 from ..ir.op import Op
 from ..ir.types import TensorType, TupleType
+from ..transform.fake_quantization.tables import is_elementwise
 from .affine import has_rule
 from .elementwise import factors, positive_number
 from .integers import channels_match, is_layer, is_product, output_axis_of_weight, qnn_form
 from .quantizer import Quantizer, Role
 from .scheme import Annotation, Candidate, Keep, Operand
-from .tables import EIGHT_BITS, is_elementwise, is_number
+from .tables import EIGHT_BITS, is_number
 
 
 def layer(candidate: Candidate, data: Quantizer, weight: Quantizer) -> Annotation | Keep | None:

@@ -10,27 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..ir.declaration import Trait
 from ..ir.expr import Call, Constant, Expr, const
-from ..ir.op import Op, OpPattern
+from ..ir.op import Op
 from ..ops.calls import relay
 from ..ops.numeric import Array, np
 from ..ops.qnn.arithmetic import quantized as to_steps
-from ..transform.fold_constant import compute, is_pure
+from ..transform.fake_quantization.tables import is_elementwise
+from ..transform.fold_constant import compute
 from .quantized import Quantized
 
 EIGHT_BITS = ("int8", "uint8")
 LEAST_SCALE = 2.0**-126
 TABLE_BITS = 23  # of a function in 32 bits, so that sums of a few hundred values still fit
-# Operators that move elements, or are no arithmetic, although they are fused like element-wise ones.
-_NOT_BY_ELEMENT = (
-    Trait.RESHAPE,
-    Trait.TRANSPOSE,
-    Trait.COPY,
-    Trait.SELECTION,
-    Trait.DISPLACED,
-    Trait.NON_COMPUTATIONAL,
-)
 
 
 class Table(NamedTuple):
@@ -44,12 +35,6 @@ class Table(NamedTuple):
     source: Quantized
     values: Array
     direct: bool
-
-
-def is_elementwise(op: Op) -> bool:
-    """Whether each element of an operator's result is a function of the operands' elements at its place."""
-    fuses = op.pattern <= OpPattern.BROADCAST
-    return fuses and is_pure(op) and not any(map(op.has, _NOT_BY_ELEMENT))
 
 
 def is_number(expr: object) -> bool:

@@ -80,6 +80,7 @@ def test_one_value_that_is_dequantized_twice_is_one_value() -> None:
         relay.exp(relay.nn.relu(relay.expand_dims(image(), 0))),
         relay.exp(relay.add(image(), const(np.ones((1, 1, 1, 1, 1), "float32")))),
         relay.log(relay.nn.softmax(image(), 1)),
+        relay.exp(relay.trilu(relay.negative(image()), const(0, "int32"), True)),  # of the place, too
     ],
 )
 def test_other_regions_stay_float(body: Expr) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any as Anything
 
 from ...ir.affine_type import TensorAffineType
+from ...ir.declaration import Trait
 from ...ir.expr import Call, Constant, Expr
 from ...ir.ndarray import NDArray
 from ...ir.op import Op, OpPattern
@@ -22,7 +23,21 @@ from .affine import bits, same, scalar_type, value_of
 from .forms import Form
 
 BITS = 8
-_ELEMENTWISE = (OpPattern.ELEMENTWISE, OpPattern.BROADCAST)
+# Operators that move elements, or are no arithmetic, although they are fused like element-wise ones.
+_NOT_BY_ELEMENT = (
+    Trait.RESHAPE,
+    Trait.TRANSPOSE,
+    Trait.COPY,
+    Trait.SELECTION,
+    Trait.DISPLACED,
+    Trait.NON_COMPUTATIONAL,
+)
+
+
+def is_elementwise(op: Op) -> bool:
+    """Whether each element of an operator's result is a function of the operands' elements at its place."""
+    fuses = op.pattern <= OpPattern.BROADCAST
+    return fuses and is_pure(op) and not any(map(op.has, _NOT_BY_ELEMENT))
 
 
 def tabulated(end: Call, target: TensorAffineType, leaves: Mapping[Expr, Form]) -> Expr | None:
@@ -84,7 +99,7 @@ def _elementwise(data: Expr, leaves: Mapping[Expr, Form]) -> list[Expr] | None:
         match node:
             case Constant() if _is_single(node):
                 continue
-            case Call(op=Op() as op) if op.pattern in _ELEMENTWISE and is_pure(op):
+            case Call(op=Op() as op) if is_elementwise(op):
                 if not isinstance(node._checked_type, TensorType):
                     return None
                 stack.extend((arg, False) for arg in node.args)
