@@ -212,7 +212,7 @@ class TestOperators:
                 18,
                 "From the result follows: %gamma, %beta, %mean and %var are Tensor[(64), float32].",
             ),
-            ("ch11-turns", 14, "book.interleave could determine the type of %z from its other arguments."),
+            ("ch11-turns", 14, "another relation, which has not run yet, computes the type of %z."),
             ("ch11-turns", 15, "tanh is solved at once: ζ = α, whatever that type will be."),
             ("ch11-turns", 17, "From the result follows: %z is Tensor[(2, ?), float32]."),
         ],

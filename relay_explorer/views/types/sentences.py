@@ -166,17 +166,15 @@ class Narrator:
         constraint = main.relation
         operator, call = _operator(constraint), constraint.call
         operands = list(zip(operand_exprs(call), constraint.args))
+        waits = list(dict.fromkeys(self.name(e) for e, t in operands if not self.known(t)))[:3]
         if step.postponed:
-            waits = list(dict.fromkeys(self.name(e) for e, t in operands if not self.known(t)))[:3]
             return (
-                f"{{0}} could determine the type of {_listed(len(waits), 1)} from its other arguments. But "
-                "another relation, which has not run yet, computes it. So this one moves to the end of the "
-                "queue and waits.",
+                f"{{0}} waits: another relation, which has not run yet, computes the type of "
+                f"{_listed(len(waits), 1)}.\nIt moves to the end of the queue.",
                 operator,
                 *waits,
             )
         if not step.done:
-            waits = list(dict.fromkeys(self.name(e) for e, t in operands if not self.known(t)))[:3]
             who = _listed(len(waits), 1)
             reason = (
                 f"the type{'s' * (len(waits) > 1)} of {who} {'are' if len(waits) > 1 else 'is'} not known"
