@@ -11,9 +11,11 @@ from ..ir.types import TensorType
 from ..ops.calls import relay
 from ..ops.numeric import Array, np
 from .affine import by_affine_types
+from .means import BITS
 from .quantized import Quantized
 
-SLOPE_BITS = 16  # after the point, of a slope that integers are multiplied by
+SLOPE_BITS = 16  # at most, after the point, of a slope that integers are multiplied by
+LEAST_SLOPE_BITS = 8
 LEAST_SCALE, GREATEST_SCALE = 2.0**-126, 2.0**126  # beyond them, float32 loses bits or ends
 
 Values = Sequence[Quantized | Expr]
@@ -113,7 +115,7 @@ def aligned(vector: Array, axis: int, rank: int) -> Array:
 def sloped(call: Call, operands: Values) -> Quantized | None:
     """Multiply integers below zero by the slope of their channel, as a fixed-point number."""
     value, slope = operands
-    if not isinstance(value, Quantized) or value.dtype == "int32" or value.scale.ndim:
+    if not isinstance(value, Quantized) or value.dtype not in BITS or value.scale.ndim:
         return None
     type_ = call.checked_type
     assert isinstance(type_, TensorType)
@@ -121,13 +123,17 @@ def sloped(call: Call, operands: Values) -> Quantized | None:
     if not isinstance(slope, Constant):
         return None
     slopes = slope.data.numpy().astype("float64")
-    if not np.abs(slopes).max(initial=0) < 2 ** (31 - SLOPE_BITS - 9):
+    steepest = np.abs(slopes).max(initial=1)
+    if not np.isfinite(steepest):
         return None
-    steps = np.rint(slopes * 2**SLOPE_BITS).astype("int32")
+    bits = min(SLOPE_BITS, 30 - BITS[value.dtype] - math.ceil(math.log2(steepest)))  # products fit 32 bits
+    if bits < LEAST_SLOPE_BITS:
+        return None
+    steps = np.rint(slopes * 2**bits).astype("int32")
     if steps.size > 1:
         steps = aligned(steps, call.attrs["axis"], len(type_.shape))
     whole = centered(value)
     negative = relay.multiply(relay.minimum(whole, const(0, "int32")), const(steps, "int32"))
-    positive = relay.left_shift(relay.maximum(whole, const(0, "int32")), const(SLOPE_BITS, "int32"))
-    finer = np.asarray(value.scale / 2**SLOPE_BITS, "float32")
+    positive = relay.left_shift(relay.maximum(whole, const(0, "int32")), const(bits, "int32"))
+    finer = np.asarray(value.scale / 2**bits, "float32")
     return Quantized(value.scheme, relay.add(negative, positive), "int32", finer)

@@ -93,7 +93,8 @@ def product(call: Call, operands: Values, dtype: str = "int32") -> Quantized | N
     data, weight = operands
     if not (isinstance(data, Quantized) and isinstance(weight, Quantized)):
         return None
-    if "32" in data.dtype or "32" in weight.dtype:  # a single product could overflow the accumulator
+    wide = ["8" not in value.dtype for value in (data, weight)]
+    if all(wide) or "32" in data.dtype or "32" in weight.dtype:  # few products could overflow the accumulator
         return None
     type_ = call.checked_type
     assert isinstance(type_, TensorType)

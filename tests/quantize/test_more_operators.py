@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from relay_explorer.ir import Call, Constant, Op, post_order
-from relay_explorer.quantize import Quantization, Role, line_errors, trace
+from relay_explorer.quantize import (
+    Annotation,
+    Candidate,
+    Keep,
+    MaxAbs,
+    MinMax,
+    Quantization,
+    Quantizer,
+    Role,
+    Scheme,
+    follow,
+    layer,
+    line_errors,
+    trace,
+)  # fmt: skip
 from relay_explorer.quantize.provenance import origins
 from relay_explorer.quantize.schemes import Int8Int16, PerChannelAsymmetric
 from relay_explorer.text import parse
@@ -80,9 +95,6 @@ BETWEEN = {
 }
 
 
-Scheme = PerChannelAsymmetric | Int8Int16
-
-
 def quantized(between: str, scheme: Scheme | None = None) -> tuple[Quantization, Params, Array]:
     mod, params, data = network(f"{HEAD}  {between}{TAIL}")
     return trace(mod, scheme or PerChannelAsymmetric(), params, data), params, data[0]["x"]
@@ -119,6 +131,26 @@ def test_other_schemes_use_the_same_rules(name: str, scheme: Scheme) -> None:
     quantization, _, x = quantized(BETWEEN[name], scheme)
     assert not quantization.kept
     assert decibels(run(quantization.float_program, x), run(quantization.realized, x)) > 27
+
+
+@dataclass(frozen=True)
+class WideData(Scheme):
+    """16-bit data, for which 32-bit arithmetic has fewer bits to spare, and 8-bit weights."""
+
+    name = "wide_data"
+    symmetric: bool = True
+
+    def annotate(self, candidate: Candidate) -> Annotation | Keep | None:
+        data = Quantizer(Role.INPUT, 16, symmetric=self.symmetric, calibrator=MinMax())
+        weight = Quantizer(Role.WEIGHT, 8, axis=0, calibrator=MaxAbs())
+        return layer(candidate, data, weight) or follow(candidate, data)
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_integers_of_16_bits_do_not_overflow(name: str, symmetric: bool) -> None:
+    quantization, _, x = quantized(BETWEEN[name], WideData(symmetric))
+    assert decibels(run(quantization.calibrated, x), run(quantization.realized, x)) > 37
 
 
 def test_a_chain_of_functions_is_one_table() -> None:
