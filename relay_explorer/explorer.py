@@ -165,7 +165,8 @@ def explore(
     * "sharing": the same computation as a graph, with `let`, and expanded into a tree, each run for `args`.
     * "fusion": how operators are grouped into kernels.
     * "pipeline": the program before and after each of `passes`, which may be text, "SimplifyInference,
-      FuseOps(max_depth=4)"; with `against`, beside a second pipeline.
+      FuseOps(max_depth=4)", and are by default those of a usual pipeline; with `against`, beside a second
+      pipeline.
     * "gradient": a function, and beside each of its bindings the code that reverse-mode differentiation adds
       for it, and the values that it stores.
     * "partial": partial evaluation: the static computations, decision by decision, of which the first

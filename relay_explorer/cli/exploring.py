@@ -25,6 +25,7 @@ MAX_NAMES = 12  # of parameters, in a message
 
 def add(commands: Any) -> None:
     """Add the command."""
+    from ..views.pipeline import USUAL
     from ..views.registry import views
 
     parser = add_command(
@@ -86,7 +87,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--passes",
         metavar="PIPELINE",
-        help='the passes of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)"',
+        help=f'the passes of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)" (default: {USUAL})',
     )
     parser.add_argument(
         "--against",

@@ -36,6 +36,11 @@ def test_a_model(here: Path, capsys: Output) -> None:
     assert "<title>mlp</title>" in (here / "out.html").read_text("utf-8")
 
 
+def test_a_pipeline_has_usual_passes(here: Path, capsys: Output) -> None:
+    assert main(["explore", "mlp", "--view", "pipeline", "-o", "out.html"]) == 0
+    assert capsys.readouterr().out.startswith("out.html: 5 passes, 1 of which")
+
+
 def _summary(path: str) -> str:
     text = Path(path).read_text("utf-8")
     data = text.split('<script type="application/json">')[1].split("</script>")[0]

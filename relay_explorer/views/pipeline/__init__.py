@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...transform.infrastructure import Pass
-from ..registry import ViewError, declare
+from ..registry import declare
 from ..source import Source
 from .format import PipelineView
+
+#: The pipeline that is shown if none is named: the passes that change most programs, in a compiler's order.
+USUAL = "SimplifyInference, FoldScaleAxis, EliminateCommonSubexpr, FuseOps"
 
 
 @declare("pipeline", "the program before and after each pass", accepts=("Inference", "Evaluation"))
@@ -17,15 +20,9 @@ def build(
     passes: Sequence[Pass] | str | None = None,
     against: Sequence[Pass] | str | None = None,
 ) -> PipelineView:
-    """Build the view of a program going through `passes`, and with `against` through other passes too."""
+    """Build the view of a program going through `passes`, by default USUAL, and with `against` through
+    other passes too.
+    """
     from .view import pipeline_view
 
-    if not passes:
-        raise ViewError(
-            "the view 'pipeline' needs passes",
-            help=[
-                'in Python: explore(module, view="pipeline", passes=[SimplifyInference(), FuseOps()])',
-                'on the command line: --passes "SimplifyInference, FuseOps"',
-            ],
-        )
-    return pipeline_view(source.module, passes, against, source.title, not source.reproducible)
+    return pipeline_view(source.module, passes or USUAL, against, source.title, not source.reproducible)
