@@ -37,21 +37,35 @@ function licences(inputs) {
   return ["relay_explorer.js contains these libraries.\n", ...parts].join(`\n${"-".repeat(80)}\n\n`);
 }
 
-const result = await build({
-  entryPoints: [join(here, "src", "index.js")],
-  bundle: true,
-  format: "esm",
-  minify: true,
-  target: TARGETS,
-  charset: "utf8",
-  write: false,
-  metafile: true,
-  legalComments: "none",
-  plugins: [styles],
+/** Bundles one entry point; `more` are further options of esbuild. */
+const bundled = (entry, more) =>
+  build({
+    entryPoints: [join(here, "src", entry)],
+    bundle: true,
+    format: "esm",
+    minify: true,
+    target: TARGETS,
+    charset: "utf8",
+    write: false,
+    metafile: true,
+    legalComments: "none",
+    plugins: [styles],
+    ...more,
+  });
+const result = await bundled("index.js", {
   banner: { js: "/* relay_explorer front end, Apache-2.0; its libraries: relay_explorer.licenses.txt */" },
 });
+/** What notebooks hold in order to load the bundle once: see src/loader. */
+const loaders = await Promise.all([
+  bundled("loader/holder.js", { format: "iife", globalName: "relayExplorerHolder" }),
+  bundled("loader/reference.js", { format: "iife" }),
+  bundled("loader/widget.js"),
+]);
 const files = {
   "relay_explorer.js": result.outputFiles[0].text,
+  ...Object.fromEntries(
+    ["holder.js", "reference.js", "widget.js"].map((name, i) => [name, loaders[i].outputFiles[0].text]),
+  ),
   "relay_explorer.licenses.txt": licences(result.metafile.inputs),
 };
 // Inside a page the bundle stands in a <script>; a closing tag in one of its strings would end it.

@@ -15,7 +15,7 @@ from .views.format import View
 from .views.frameworks import from_pytorch, is_pytorch
 from .views.registry import Answering, chosen, view_kind
 from .views.source import LARGEST, Source
-from .widgets import page, widget
+from .widgets import carriers, page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Explorer:
     def _repr_html_(self) -> str:
         if current() is Host.BOOK:
             return page.element(self.view, self.name, self.state, book=True)
-        return page.output(self.view, self.name, self.state)
+        return page.output(self.view, self.name, self.state, carriers.carries())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from .views import picture

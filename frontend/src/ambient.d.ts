@@ -15,3 +15,7 @@ interface Element {
   readonly nextElementSibling: HTMLElement | null;
   readonly previousElementSibling: HTMLElement | null;
 }
+
+/** What the bundle leaves in a page for the outputs that do not carry it. */
+declare var relayExplorer:
+  { mountAll(): void; render(context: any): () => void; digest?: string } | undefined;

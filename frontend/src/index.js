@@ -50,6 +50,8 @@ function followAddress() {
 }
 
 if (typeof document !== "undefined") {
+  // The outputs and widgets of a notebook share what the first of them loaded: see loader/run.js.
+  globalThis.relayExplorer = { mountAll, render };
   window.addEventListener("hashchange", followAddress);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => mountAll());
   else mountAll();

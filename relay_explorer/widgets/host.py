@@ -20,10 +20,10 @@ def current() -> Host:
     """Return the host of this process."""
     if os.environ.get("RELAY_EXPLORER_BUNDLE") == "shared":
         return Host.BOOK
-    return Host.PLAIN if getattr(_shell(), "kernel", None) is None else Host.NOTEBOOK
+    return Host.PLAIN if getattr(shell(), "kernel", None) is None else Host.NOTEBOOK
 
 
-def _shell() -> Any:
+def shell() -> Any:
     """Return IPython's shell, if this process has one. IPython itself is not imported for it."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None

@@ -7,19 +7,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
-from functools import cache
 from html import escape
-from pathlib import Path
 
 from ..ops.anchors import addresses
 from ..views.format import TokenClass, View
 from ..views.picture import html as picture
-
-BUNDLE = Path(__file__).parent / "static" / "relay_explorer.js"
-
-# The bundle's last statement, as esbuild writes it: `export{a as default,b as mount};`.
-_EXPORTS = re.compile(r"export\s*\{[^{}]*\};?\s*(//[^\n]*\s*)?$")
+from . import bundle
 
 _PAGE_STYLE = (
     ":root{color-scheme:light dark}body{margin:0;padding:12px;font:15px/1.5 system-ui,sans-serif}"
@@ -52,18 +45,19 @@ def _operators(view: View) -> dict[str, str]:
     return addresses(t.text for row in view.rows for t in row.tokens if t.kind == TokenClass.OPERATOR)
 
 
-def output(view: View, name: str, state: str = "") -> str:
-    """Return the element and the bundle, which a notebook stores as the output of a cell. It needs no network
-    and no kernel.
+def output(view: View, name: str, state: str = "", carries: bool = True) -> str:
+    """Return the element and a script, which a notebook stores as the output of a cell. It needs no network
+    and no kernel. The script `carries` the bundle, or uses that of another output.
     """
-    return f"{element(view, name, state)}<script>{script()}</script>"
+    code = bundle.holder() if carries else bundle.reference()
+    return f"{element(view, name, state)}<script>{code}</script>"
 
 
 def page(view: View, name: str, state: str = "") -> str:
     """Return a self-contained HTML document. Its own security policy forbids every request, and every script
     except the bundle.
     """
-    code = script()
+    code = bundle.script()
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -76,30 +70,3 @@ def page(view: View, name: str, state: str = "") -> str:
         f"<title>{escape(view.title)}</title>\n<style>{_PAGE_STYLE}</style>\n</head>\n<body>\n<main>\n"
         f"{element(view, name, state)}\n</main>\n<script>{code}</script>\n</body>\n</html>\n"
     )
-
-
-@cache
-def script() -> str:
-    """Return the bundle as a classic script: unlike a module, it also runs from a file, and in outputs whose
-    host inserts them as text.
-    """
-    code, count = _EXPORTS.subn("", bundle())
-    if count != 1 or "import.meta" in code:
-        raise RuntimeError(
-            "relay_explorer.js is not one module that ends in its exports: build it with `make frontend`"
-        )
-    # Inside a script element these would end or hide it; in JavaScript strings and expressions the backslash
-    # has no effect.
-    code = re.sub(r"</(script)", r"<\\/\1", code, flags=re.IGNORECASE).replace("<!--", "<\\!--")
-    return f"(()=>{{{code}\n}})();"
-
-
-@cache
-def bundle() -> str:
-    """Return the front end's single file, an ES module."""
-    try:
-        return BUNDLE.read_text("utf-8")
-    except FileNotFoundError:
-        raise RuntimeError(
-            "the explorers' bundle is missing from this installation: `make frontend` builds it"
-        ) from None

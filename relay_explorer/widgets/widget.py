@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _project
 from ..ir.errors import RelayError
-from .page import BUNDLE
+from . import bundle
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -32,7 +32,8 @@ def make(view: dict[str, Any], name: str, state: str, answer: Answer | None = No
         raise ImportError(
             f'live widgets need anywidget: pip install "{_project.requirement("widget")}"'
         ) from None
-    widget = cls(view=view, name=name, state=state)
+    widget = cls(view=view, name=name, state=state, digest=bundle.digest())
+    widget.observe(lambda _: widget.set_trait("code", bundle.compressed()), "needs_code")
     if answer is not None:
         widget.observe(lambda change: _answered(widget, answer, change["new"]), "ask")
     return widget
@@ -64,10 +65,15 @@ def _widget_class() -> type[Any]:
 
     class ExplorerWidget(anywidget.AnyWidget):
         """`view` is the data, `state` the token of the displayed state, `name` the explorer's name in
-        addresses. `ask` is a question of the reader, `problem` the reason why it has no answer.
+        addresses. `ask` is a question of the reader, `problem` the reason why it has no answer. A kernel
+        sends `_esm` for every widget, so it is small. It asks for the bundle, `code`, with `needs_code`,
+        unless the page has the one called `digest`.
         """
 
-        _esm = BUNDLE
+        _esm = bundle.module("widget.js")
+        digest = traitlets.Unicode().tag(sync=True)
+        code = traitlets.Unicode().tag(sync=True)
+        needs_code = traitlets.Bool().tag(sync=True)
         view = traitlets.Dict().tag(sync=True)
         name = traitlets.Unicode().tag(sync=True)
         state = traitlets.Unicode().tag(sync=True)

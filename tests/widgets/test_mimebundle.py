@@ -11,7 +11,7 @@ import pytest
 
 from relay_explorer import _project, explore, models
 from relay_explorer.explorer import WIDGET_VIEW
-from relay_explorer.widgets import page
+from relay_explorer.widgets import bundle
 from relay_explorer.widgets.host import Host, current
 from tests.support.views.check import check
 from tests.views.programs import MARKUP, hostile
@@ -22,14 +22,14 @@ from tests.widgets.programs import SMALL
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate a process outside of notebooks and of the book's build."""
     monkeypatch.delenv("RELAY_EXPLORER_BUNDLE", raising=False)
-    monkeypatch.setattr("relay_explorer.widgets.host._shell", lambda: None)
+    monkeypatch.setattr("relay_explorer.widgets.host.shell", lambda: None)
 
 
 @pytest.fixture
 def kernel(plain: None, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """As in a kernel, whose widgets find no front end."""
     shell = SimpleNamespace(kernel=object(), user_ns={})
-    monkeypatch.setattr("relay_explorer.widgets.host._shell", lambda: shell)
+    monkeypatch.setattr("relay_explorer.widgets.host.shell", lambda: shell)
     return shell
 
 
@@ -57,9 +57,9 @@ class Page(HTMLParser):
 @pytest.mark.usefixtures("plain")
 def test_a_script_or_a_terminal() -> None:
     assert current() is Host.PLAIN
-    bundle = explore(SMALL)._repr_mimebundle_()
-    assert list(bundle) == ["text/plain", "text/html", "image/svg+xml"]
-    assert bundle["image/svg+xml"].startswith("<svg ")
+    shown = explore(SMALL)._repr_mimebundle_()
+    assert list(shown) == ["text/plain", "text/html", "image/svg+xml"]
+    assert shown["image/svg+xml"].startswith("<svg ")
 
 
 @pytest.mark.usefixtures("plain")
@@ -72,7 +72,8 @@ def test_html_is_complete_in_itself() -> None:
     assert data[0] == {"type": "application/json"}
     assert check(json.loads(data[1])) == []
     assert code[0] == {}
-    assert code[1] == page.script()
+    assert code[1] == bundle.holder()
+    assert len(code[1]) < 0.5 * len(bundle.script())
     assert not [a for _, attrs in observed.tags for a in attrs if a in ("src", "href")]
 
 
@@ -80,11 +81,11 @@ def test_in_a_book_the_page_has_the_bundle(plain: None, monkeypatch: pytest.Monk
     monkeypatch.setenv("RELAY_EXPLORER_BUNDLE", "shared")
     result = explore(models.load("resnet50"), name="resnet50", live=True)
     assert current() is Host.BOOK
-    bundle = result._repr_mimebundle_()
-    assert WIDGET_VIEW not in bundle
-    assert len(Page(bundle["text/html"]).scripts) == 1
-    assert len(bundle["text/html"].encode()) < 400_000
-    assert "%0 = nn.conv2d(%data, %stem_conv_weight" in bundle["text/html"]
+    shown = result._repr_mimebundle_()
+    assert WIDGET_VIEW not in shown
+    assert len(Page(shown["text/html"]).scripts) == 1
+    assert len(shown["text/html"].encode()) < 400_000
+    assert "%0 = nn.conv2d(%data, %stem_conv_weight" in shown["text/html"]
 
 
 def test_in_a_book_operators_lead_to_its_reference(plain: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,13 +107,17 @@ def test_in_a_book_operators_lead_to_its_reference(plain: None, monkeypatch: pyt
 def test_a_live_widget_beside_the_html(kernel: SimpleNamespace) -> None:
     assert current() is Host.NOTEBOOK
     result = explore(SMALL, view="types", name="live", state="step=2", live=True)
-    bundle = result._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
+    shown = result._repr_mimebundle_()
+    assert set(shown) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
     widget = result.widget()
-    assert bundle[WIDGET_VIEW] == {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
+    assert shown[WIDGET_VIEW] == {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
     assert (widget.name, widget.state) == ("live", "step=2")
     assert check(widget.view) == []
     assert "export" in str(widget._esm)
+    assert len(str(widget._esm)) < 5000
+    assert widget.code == ""
+    widget.needs_code = True
+    assert widget.code == bundle.compressed()
     widget.state = "step=5"
     assert result.state == "step=5"
     assert 'data-state="step=5"' in result._repr_mimebundle_()["text/html"]
@@ -167,10 +172,10 @@ def test_markup_in_names_makes_no_element(view: str) -> None:
 
 
 def test_the_bundle_as_a_script_cannot_end_its_element() -> None:
-    code = page.script()
-    assert "</script" not in code.lower()
-    assert "<!--" not in code
-    assert not re.search(r"\bexport\s*\{", code)
+    for code in (bundle.script(), bundle.holder(), bundle.reference()):
+        assert "</script" not in code.lower()
+        assert "<!--" not in code
+        assert not re.search(r"\bexport\s*\{", code)
 
 
 def test_the_saved_page_allows_one_script_and_no_request() -> None:
