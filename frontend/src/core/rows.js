@@ -1,14 +1,14 @@
 // The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
 // technology; rows outside the window leave the page only in large programs.
 import { activeIn, fill, h } from "./dom.js";
-import { CHOSEN, importedText } from "./imported.js";
-import { tokenElement } from "./operators.js";
+import { CHOSEN } from "./imported.js";
+import { drawRow } from "./row.js";
 import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
-/** @import { Token } from "../generated/common.js" */
 /** @import { View } from "./operators.js" */
 /** @import { Column, Hit, Keep, RowHooks } from "./types.js" */
 
-const VIRTUAL_ABOVE = 2000;
+/** Of more rows than these, only those in and around the window are in the page. */
+const VIRTUAL_ABOVE = 300;
 /**
  * @typedef {object} RowsOptions
  * @property {View} view
@@ -20,6 +20,7 @@ const VIRTUAL_ABOVE = 2000;
  * @property {boolean} [foldLists] whether long runs of parameters fold
  * @property {string} [title] stands above the program's own column
  * @property {((row: number, hidden: number) => string) | null} [note] what a folded block says of its hidden rows
+ * @property {((row: number) => (token: number) => string) | null} [tokenClass] a further class of a row's tokens, by their index
  */
 
 /** A row in the page, with where it stands. @typedef {HTMLElement & { rxAt?: number, rxTop?: number }} PlacedRow */
@@ -36,7 +37,8 @@ const WIDEST = 420;
  * and is called again by `update(row)`. `hooks`: `select(row, byReader)`, `hover({ row, ref } | null)`,
  * `layout()` after anything moved, `fold()`, `activate(row)` on double click. With `fit` the program's column is as
  * wide as its longest line, within reason, and the others share the rest; with `foldLists` long runs of parameters
- * fold. `title` stands above the program's own column; `note(row, hidden)` is what a folded block says of its hidden rows.
+ * fold. `title` stands above the program's own column; `note(row, hidden)` is what a folded block says of its hidden rows;
+ * `tokenClass(row)(k)` is a further class of the row's k-th token.
  * @param {RowsOptions} options
  */
 export function createRows({
@@ -49,6 +51,7 @@ export function createRows({
   foldLists = false,
   title = "program",
   note = null,
+  tokenClass = null,
 }) {
   const { rows, heads } = foldParameters(view.rows, foldLists ? undefined : Infinity);
   const parent = enclosing(rows);
@@ -60,6 +63,8 @@ export function createRows({
   const mounted = new Map();
   let shownColumns = columns;
   let stacked = false;
+  /** What the lit tokens name. @type {Set<number>} */
+  let lit = new Set();
   /** @type {Keep} */
   let keep = null;
   /** @type {number[]} */
@@ -95,72 +100,39 @@ export function createRows({
   /** @param {number} row */
   const heightOf = (row) => lines(row) * lineHeight + (lines(row) > 1 ? 4 : 0);
 
-  /** @param {Token} token */
-  function token({ kind, text, ref }) {
-    if (kind === 0 && ref < 0) return text;
-    return tokenElement(view, kind, text, { class: `t${kind}`, "data-ref": ref >= 0 ? ref : null });
-  }
-
   /**
    * @param {number} row
    * @returns {PlacedRow}
    */
   function make(row) {
-    const { depth, tokens, end, imported } = rows[row];
-    const code = h("div", {
-      class: "cell code",
-      role: "gridcell",
-      title: [rowText(rows[row]), importedText(imported)].filter(Boolean).join("\n"),
-      style: { "--depth": depth },
+    const node = drawRow({
+      view,
+      row,
+      content: rows[row],
+      columns: shownColumns,
+      selected: row === selected,
+      folded: rows[row].end > row ? folded.has(row) : null,
+      note: keep ? null : noteOf,
+      tokenClass: tokenClass?.(row) ?? null,
     });
-    code.append(...tokens.map(token));
-    const node = h(
-      "div",
-      {
-        class: "row",
-        role: "row",
-        "aria-level": depth + 1,
-        "data-row": row,
-        tabindex: row === selected ? 0 : -1,
-        "aria-selected": row === selected,
-      },
-      code,
-    );
-    if (end > row) {
-      const open = !folded.has(row);
-      code.prepend(
-        h(
-          "button",
-          {
-            class: "twist",
-            type: "button",
-            tabindex: -1,
-            "aria-label": open ? "fold" : "unfold",
-            "aria-expanded": open,
-          },
-          open ? "▾" : "▸",
-        ),
-      );
-      node.setAttribute("aria-expanded", String(open));
-      if (!open && !keep) {
-        // First in the cell, since it floats: a long line ends before it.
-        code.prepend(
-          h(
-            "span",
-            { class: "folded-note" },
-            note?.(row, end - row) ??
-              `${end - row} ${rows[row + 1].kind === rows[row].kind ? "more" : "rows"}`,
-          ),
-        );
-      }
-    }
-    for (const column of shownColumns) {
-      const cell = h("div", { class: `cell c-${column.id}`, role: "gridcell" });
-      column.draw(row, cell);
-      node.append(cell);
-    }
     for (const [name, { shown }] of marks) if (shown.has(row)) node.classList.add(`is-${name}`);
+    if (lit.size) shine(node);
     return node;
+  }
+
+  /** @param {number} row */
+  function noteOf(row) {
+    const hidden = rows[row].end - row;
+    return note?.(row, hidden) ?? `${hidden} ${rows[row + 1].kind === rows[row].kind ? "more" : "rows"}`;
+  }
+
+  /**
+   * Lights the tokens below `node` that name one of `lit`.
+   * @param {HTMLElement} node
+   */
+  function shine(node) {
+    for (const token of /** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll("[data-ref]")))
+      if (lit.has(Number(token.dataset.ref))) token.classList.add("is-lit");
   }
 
   function look() {
@@ -173,22 +145,25 @@ export function createRows({
     return [Math.max(0, first), Math.min(visible.length, indexAt(y, port.top + port.height) + OVERSCAN)];
   }
 
-  /** Brings the page in line with the window; rows that stay are not touched. */
+  /** Brings the page in line with the window; rows that stay are not touched. The page's order is the rows' order. */
   function render() {
     const [from, to] = range();
     const wanted = new Set(visible.slice(from, to));
-    if (selected >= 0 && indexOf[selected] >= 0) wanted.add(selected);
+    // What is selected or has the focus stays in the page, wherever the window is.
+    for (const row of [selected, focusedRow()]) if (row >= 0 && indexOf[row] >= 0) wanted.add(row);
     for (const [row, node] of mounted)
       if (!wanted.has(row)) {
         node.remove();
         mounted.delete(row);
       }
-    const fresh = document.createDocumentFragment();
-    for (const row of wanted) {
+    /** @type {ChildNode | null} */
+    let next = inner.firstChild;
+    for (const row of [...wanted].sort((a, b) => a - b)) {
       let node = mounted.get(row);
-      if (!node) {
+      if (node) next = node.nextSibling;
+      else {
         mounted.set(row, (node = make(row)));
-        fresh.append(node);
+        inner.insertBefore(node, next);
       }
       const i = indexOf[row];
       if (node.rxAt === i && node.rxTop === y[i]) continue;
@@ -198,7 +173,6 @@ export function createRows({
       node.style.height = `${y[i + 1] - y[i]}px`;
       node.setAttribute("aria-rowindex", String(i + 2));
     }
-    inner.append(fresh);
     hooks.layout?.();
   }
 
@@ -218,7 +192,6 @@ export function createRows({
     inner.style.height = `${y[visible.length]}px`;
     el.setAttribute("aria-rowcount", String(visible.length + 1));
     look();
-    // Where the page's order must be the rows' order, start from nothing: it is cheap and right.
     render();
     if (focused >= 0) mounted.get(anchor(focused))?.focus({ preventScroll: true });
     if (visible.length === 0)
@@ -441,10 +414,10 @@ export function createRows({
      * @param {Iterable<number>} refs
      */
     light(refs) {
-      for (const node of inner.querySelectorAll(".is-lit[data-ref]")) node.classList.remove("is-lit");
-      for (const ref of refs)
-        for (const node of inner.querySelectorAll(`[data-ref="${Number(ref)}"]`))
-          node.classList.add("is-lit");
+      const before = lit;
+      lit = new Set(refs);
+      if (before.size) for (const node of inner.querySelectorAll(".is-lit")) node.classList.remove("is-lit");
+      if (lit.size) shine(inner);
     },
     /** @param {number} row */
     node: (row) => mounted.get(row) ?? null,

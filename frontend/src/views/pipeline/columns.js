@@ -95,17 +95,11 @@ export function pipelineColumns(model, stage, folded, uses) {
 export const noteOf = (hidden) => `${hidden} more unchanged`;
 
 /**
- * In the cell of a row's old text, the tokens that the new one does not have.
+ * The class of each token of a row's old text: whether the new one still has it.
  * @param {PipelineModel} model
  */
-export function markOld(model, { before, after }, cell) {
-  if (!cell || cell.rxMarked || before === after) return;
-  cell.rxMarked = true;
-  const tokens = tokensOf(model.view, before);
-  const old = differing(tokens, tokensOf(model.view, after), model.related)[0];
-  // Only tokens that have an element of their own can be marked; plain commas need no mark.
-  const own = tokens.map((token, t) => ({ ...token, t })).filter(({ kind, ref }) => kind !== 0 || ref >= 0);
-  [...cell.querySelectorAll(":scope > :is(span:not(.folded-note), a)")].forEach((node, k) =>
-    node.classList.toggle("old-token", Boolean(own[k] && old[own[k].t])),
-  );
+export function oldTokens(model, { before, after }) {
+  if (before < 0 || after < 0 || before === after) return null;
+  const old = differing(tokensOf(model.view, before), tokensOf(model.view, after), model.related)[0];
+  return (/** @type {number} */ k) => (old[k] ? "old-token" : "");
 }

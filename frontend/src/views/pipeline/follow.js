@@ -61,35 +61,26 @@ export const following = {
     this.names = item >= 0 ? model.pipelines.map(({ list }, p) => model.names(this.lives[p], list)) : null;
   },
 
-  /** The rows that hold the expression that is followed, on either side. */
+  /** The rows that hold the expression that is followed, or one of `kin`, on either side. */
   rowsOfKin(kin = null) {
-    const all = kin ?? this.kin;
-    if (!all.size) return [];
-    const held = new Set([...all].map((i) => this.model.items[i].row));
-    return this.stage.pairs
-      .map((_, i) => i)
-      .filter((i) => held.has(this.stage.pairs[i].before) || held.has(this.stage.pairs[i].after));
+    return this.stage.rowsOf([...(kin ?? this.kin)].map((i) => this.model.items[i].row));
   },
 
   mark() {
-    const pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set();
     this.rows.mark("kin", this.rowsOfKin());
-    this.rows.mark("linked", this.rowsOfKin(pointed));
     const rewrite = this.stage.rewrites[this.rewrite];
     this.rows.mark("rw-before", this.rewriteRows("before", rewrite));
     this.rows.mark("rw-after", this.rewriteRows("after", rewrite));
-    this.light(pointed);
     this.lanesDrawn.draw(this.kin);
-    this.drawGraph();
+    this.markPointed();
   },
 
-  /** Lights the names of what is followed, and of what the pointer is on. */
-  light(pointed = null) {
-    const near = pointed ?? (this.pointed >= 0 ? this.model.kin(this.pointed) : new Set());
-    // Few of them are in sight: light those, not all of a large program.
-    const shown = new Set();
-    for (const node of this.rows.inner.querySelectorAll("[data-ref]")) shown.add(Number(node.dataset.ref));
-    this.rows.light([...shown].filter((ref) => this.kin.has(ref) || near.has(ref)));
+  /** Marks what the pointer is on, in the rows and in the graph. */
+  markPointed() {
+    const pointed = this.pointed >= 0 ? this.model.kin(this.pointed) : new Set();
+    this.rows.mark("linked", this.rowsOfKin(pointed));
+    this.rows.light([...this.kin, ...pointed]);
+    this.drawGraph();
   },
 
   hovered(hit) {
@@ -108,7 +99,7 @@ export const following = {
     this.rows.mark("hover", row >= 0 ? [row] : []);
     if (item === this.pointed) return;
     this.pointed = this.model.items[item] ? item : -1;
-    this.mark();
+    this.markPointed();
   },
 
   /** A node of the graph was chosen: it is followed, and its row comes into the window. */

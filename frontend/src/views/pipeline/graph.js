@@ -1,9 +1,14 @@
 // The graph pane: the values of the stage that is shown, each where it was in the stage before; what is gone is there once more, as a ghost.
 import { path } from "d3-path";
-import { closestTo, fill, h, s } from "../../core/dom.js";
+import { closestTo, fill, h, s, set } from "../../core/dom.js";
 import { ADDED, COMPUTED, KEPT, MARKS, MOVED, REMOVED, REWRITTEN, wordOf } from "./marks.js";
 import { createPlaces, graphItems, short } from "./slots.js";
 /** @import { PipelineModel } from "./model.js" */
+
+/**
+ * An edge or a node of the graph: `box` is [left, top, right, bottom], `el` what is in the page.
+ * @typedef {{ box: number[], layer: SVGElement, make: () => SVGElement, names: () => string, el: SVGElement | null }} Drawn
+ */
 
 /** More nodes than these are not drawn. */
 const MOST = 6000;
@@ -48,6 +53,10 @@ export function createGraphPane(model, { onPick, onHover }) {
   let shown = new Map();
   let scale = 0;
   let frame = 0;
+  /** What the stage that is shown draws, with the element of what is in the window. @type {Drawn[]} */
+  let drawn = [];
+  const layers = { edges: s("g"), ghosts: s("g"), nodes: s("g") };
+  svg.append(layers.edges, layers.ghosts, layers.nodes);
 
   const known = () => (places ??= createPlaces(model));
 
@@ -123,39 +132,59 @@ export function createGraphPane(model, { onPick, onHover }) {
     return line.toString();
   }
 
-  function edges(inside) {
-    const { slot, paths } = known();
-    const { items } = model;
+  /** The edges and nodes of the stage that is shown, none of them with an element. @returns {Drawn[]} */
+  function drawnOf() {
+    const { slot, paths, x, y, width, height } = known();
     const out = [];
-    const add = (i, ghost) => {
-      for (const operand of items[i].operands) {
-        const points = paths.get(`${slot[operand]} ${slot[i]}`);
-        if (!points || !inside(Math.min(points[1], points.at(-1)), Math.max(points[1], points.at(-1))))
-          continue;
-        const hot = state.kin.has(i) && state.kin.has(operand);
-        out.push(
-          s("path", { class: `flow-edge${ghost ? " ghost" : ""}${hot ? " hot" : ""}`, d: course(points) }),
-        );
+    for (const { item, mark, ghost } of shown.values()) {
+      for (const operand of model.items[item].operands) {
+        const points = paths.get(`${slot[operand]} ${slot[item]}`);
+        if (!points) continue;
+        const [xs, ys] = [0, 1].map((odd) => points.filter((_, k) => k % 2 === odd));
+        out.push({
+          box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],
+          layer: layers.edges,
+          make: () => s("path", { d: course(points) }),
+          names: () =>
+            `flow-edge${ghost ? " ghost" : ""}${state.kin.has(item) && state.kin.has(operand) ? " hot" : ""}`,
+          el: null,
+        });
       }
-    };
-    for (const { item, ghost } of shown.values()) add(item, ghost);
+      const [left, top, w] = [x[slot[item]] - width[slot[item]] / 2, y[slot[item]], width[slot[item]]];
+      out.push({
+        box: [left, top, left + w, top + height],
+        layer: ghost ? layers.ghosts : layers.nodes,
+        make: () => node({ item, mark, ghost }),
+        names: () => namesOf(item, mark, ghost),
+        el: null,
+      });
+    }
     return out;
   }
 
-  function node({ item: i, mark, ghost }) {
-    const { slot, x, y, width, height } = known();
-    const { label, part, kernel } = model.items[i];
-    const at = slot[i];
-    const number = ghost ? 0 : (state.kernels.get(kernel) ?? 0);
-    const names = [
+  /** The number of a node's kernel, 0 for none. */
+  const numberOf = (item, ghost) => (ghost ? 0 : (state.kernels.get(model.items[item].kernel) ?? 0));
+
+  function namesOf(i, mark, ghost) {
+    const number = numberOf(i, ghost);
+    return [
       "flow-node",
       `n-${MARKS[mark].id}`,
-      part === COMPUTED ? "" : "given",
+      model.items[i].part === COMPUTED ? "" : "given",
       number ? `k${(number - 1) % TINTS}` : "",
       state.kin.has(i) ? "is-kin" : "",
       state.lit.has(i) ? "is-rewrite" : "",
       state.pointed === i ? "is-hover" : "",
-    ];
+    ]
+      .filter(Boolean)
+      .join(" ");
+  }
+
+  function node({ item: i, mark, ghost }) {
+    const { slot, x, y, width, height } = known();
+    const { label, part } = model.items[i];
+    const at = slot[i];
+    const number = numberOf(i, ghost);
     const w = width[at];
     /**
      * @param {string} key
@@ -167,11 +196,7 @@ export function createGraphPane(model, { onPick, onHover }) {
     const title = `${model.title(i)}${mark === KEPT ? "" : `: ${wordOf(state.stage, mark)}`}${number ? `, in kernel ${number}` : ""}`;
     return s(
       "g",
-      {
-        class: names.filter(Boolean).join(" "),
-        "data-item": i,
-        transform: `translate(${x[at] - w / 2} ${y[at]})`,
-      },
+      { "data-item": i, transform: `translate(${x[at] - w / 2} ${y[at]})` },
       s("title", null, title),
       s("rect", { width: w, height, rx: part === COMPUTED ? 6 : 13 }),
       text("flow-label", w / 2, short(label)),
@@ -181,43 +206,57 @@ export function createGraphPane(model, { onPick, onHover }) {
     );
   }
 
+  /** Draws what is in the window and around it; what is drawn already stays. */
   function paint() {
     if (!state || el.closest("[hidden]") || !fit()) return;
-    const { bounds, slot, y, height, count } = known();
+    const { bounds, count } = known();
     note.hidden = count <= MOST;
     note.textContent =
       count > MOST
         ? `The graph has ${count.toLocaleString("en")} nodes, too many to draw. The rows show all of them.`
         : "";
-    if (count > MOST) return void fill(svg);
+    if (count > MOST) return;
     const [w, tall] = [bounds.w + 2 * PAD, bounds.h + 2 * PAD + 6];
-    svg.setAttribute("width", String(w * scale));
-    svg.setAttribute("height", String(tall * scale));
-    svg.setAttribute("viewBox", `${bounds.x - PAD} ${-PAD - 6} ${w} ${tall}`);
+    set(svg, "width", w * scale);
+    set(svg, "height", tall * scale);
+    set(svg, "viewBox", `${bounds.x - PAD} ${-PAD - 6} ${w} ${tall}`);
+    const left = scroller.scrollLeft / scale + bounds.x - AROUND;
+    const right = left + scroller.clientWidth / scale + 2 * AROUND;
     const top = scroller.scrollTop / scale - AROUND;
-    const bottom = (scroller.scrollTop + scroller.clientHeight) / scale + AROUND;
-    const inside = (from, to) => to >= top && from <= bottom;
-    const seen = [...shown.values()].filter(({ item }) => inside(y[slot[item]], y[slot[item]] + height));
-    svg.replaceChildren(
-      ...edges(inside),
-      ...seen.sort((a, b) => Number(b.ghost) - Number(a.ghost)).map(node),
-    );
+    const bottom = top + scroller.clientHeight / scale + 2 * AROUND;
+    for (const part of drawn) {
+      const [x0, y0, x1, y1] = part.box;
+      if (x1 >= left && x0 <= right && y1 >= top && y0 <= bottom) {
+        if (!part.el) part.layer.append((part.el = part.make()));
+        set(part.el, "class", part.names());
+      } else if (part.el) {
+        part.el.remove();
+        part.el = null;
+      }
+    }
   }
 
   function draw(next) {
     const again = state?.stage === next.stage;
     state = { lit: new Set(), pointed: -1, kernels: again ? state.kernels : kernelsOf(next.stage), ...next };
-    if (!again) shown = occupants(state);
+    if (!again) restage();
+    paint();
+  }
+
+  /** Another stage is shown: nothing of the one before stays. */
+  function restage() {
+    shown = occupants(state);
+    for (const layer of Object.values(layers)) fill(layer);
+    drawn = known().count > MOST ? [] : drawnOf();
     const here = [...shown.values()];
     const counts = MARKS.map((_, mark) => here.filter((entry) => entry.mark === mark).length);
     const told = MARKS.map((_, mark) =>
-      mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(next.stage, mark)}` : "",
+      mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(state.stage, mark)}` : "",
     ).join("");
     svg.setAttribute(
       "aria-label",
       `graph of ${here.filter(({ ghost }) => !ghost).length} values${told}; the rows say the same in words`,
     );
-    paint();
   }
 
   /** Brings the first of `items` into the window, if it is not there. */

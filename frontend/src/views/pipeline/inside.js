@@ -45,9 +45,7 @@ export const inside = {
    * @param {string} side
    */
   rewriteRows(side, rewrite) {
-    const held = new Set(
-      (rewrite?.[side] ?? []).map((i) => this.model.items[i].row).filter((row) => row >= 0),
-    );
-    return this.stage.pairs.map((_, i) => i).filter((i) => held.has(this.stage.pairs[i][side]));
+    const rows = (rewrite?.[side] ?? []).map((i) => this.model.items[i].row);
+    return this.stage.rowsOf(rows, side);
   },
 };

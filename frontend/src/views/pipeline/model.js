@@ -26,6 +26,23 @@ function pairsOf(stage) {
   }));
 }
 
+/**
+ * `rowsOf(rows, side)`: the indices of the pairs that have one of these rows of the programs, on one side or on any.
+ * @param {{ before: number; after: number; mark: number; }[]} pairs
+ */
+function lookupOf(pairs) {
+  const at = { before: new Map(), after: new Map() };
+  pairs.forEach(({ before, after }, i) => {
+    at.before.set(before, i);
+    at.after.set(after, i);
+  });
+  return (/** @type {number[]} */ rows, /** @type {"before" | "after" | null} */ side = null) => {
+    const sides = side ? [at[side]] : [at.before, at.after];
+    const hits = rows.filter((row) => row >= 0).flatMap((row) => sides.map((map) => map.get(row)));
+    return [...new Set(hits.filter((i) => i !== undefined))].sort((a, b) => a - b);
+  };
+}
+
 /** @param {{ before: number; after: number; mark: number; }[]} pairs */
 function countsOf(pairs) {
   const counts = MARKS.map(() => 0);
@@ -47,6 +64,7 @@ function stageOf(stage, index) {
     shown: index,
     items: index,
     pairs,
+    rowsOf: lookupOf(pairs),
     counts: countsOf(pairs),
     titles: null,
     compared: false,
@@ -77,6 +95,7 @@ function endsOf(view, stages, pipelines) {
     same: false,
     say: view.ends.say,
     pairs,
+    rowsOf: lookupOf(pairs),
     counts: countsOf(pairs),
     gone: [],
     ms: null,

@@ -2,7 +2,7 @@
 import { fill } from "../../core/dom.js";
 import { createRows } from "../../core/rows.js";
 import { alignedView, stretches } from "./align.js";
-import { markOld, noteOf, pipelineColumns } from "./columns.js";
+import { noteOf, oldTokens, pipelineColumns } from "./columns.js";
 import { MARKS } from "./marks.js";
 import { createLanes, usesColumn, usesOf } from "./uses.js";
 /** @import { PipelineExplorer } from "./view.js" */
@@ -19,9 +19,6 @@ export function buildRows(explorer) {
   explorer.rows?.destroy();
   let rows = null;
   explorer.blocks = stretches(stage.pairs, ({ after }) => model.text(after).trim().length < 2);
-  explorer.paired = stage.pairs
-    .map((_, i) => i)
-    .filter((i) => stage.pairs[i].before >= 0 && stage.pairs[i].after >= 0);
   const aligned = alignedView(view, stage.pairs, explorer.blocks);
   const blocks = new Map(explorer.blocks);
   const before = stage.before >= 0 ? model.stages[stage.before].name : "";
@@ -34,6 +31,7 @@ export function buildRows(explorer) {
       stage.titles?.[0] ??
       (before ? `before${before === "as given" ? "" : `: after ${before}`}` : stage.name),
     note: (_, hidden) => noteOf(hidden),
+    tokenClass: (i) => oldTokens(model, stage.pairs[i]),
     columns: pipelineColumns(
       model,
       stage,
@@ -44,7 +42,7 @@ export function buildRows(explorer) {
       select: (row, byReader) => byReader && explorer.chosen(row),
       hover: (hit) => explorer.hovered(hit),
       activate: (i) => explorer.followRow(i),
-      layout: () => redrawn(explorer),
+      layout: () => explorer.lanesDrawn?.draw(explorer.kin),
     },
   });
   rows.el.classList.add("pipeline-grid");
@@ -70,18 +68,6 @@ export function buildRows(explorer) {
   fill(explorer.holder, rows.el);
   if (explorer.search.state().query) explorer.search.run();
   if (inside) explorer.focus();
-}
-
-/**
- * Rows were drawn, perhaps others than before: what marks single tokens of them is marked again.
- * @param {PipelineExplorer} explorer
- */
-export function redrawn(explorer) {
-  if (!explorer.paired) return;
-  for (const i of explorer.paired)
-    markOld(explorer.model, explorer.stage.pairs[i], explorer.rows.node(i)?.querySelector(".cell.code"));
-  explorer.lanesDrawn?.draw(explorer.kin);
-  if (explorer.follow >= 0 || explorer.pointed >= 0) explorer.light();
 }
 
 /** @param {PipelineExplorer} explorer */

@@ -66,7 +66,7 @@ export class PipelineExplorer extends Explorer {
   setFollow = following.setFollow;
   rowsOfKin = following.rowsOfKin;
   mark = following.mark;
-  light = following.light;
+  markPointed = following.markPointed;
   hovered = following.hovered;
   point = following.point;
   picked = following.picked;
@@ -96,8 +96,6 @@ export class PipelineExplorer extends Explorer {
   changes = LATER;
   /** @type {ReturnType<typeof import("./align.js").stretches>} */
   blocks = LATER;
-  /** @type {any} */
-  paired = LATER;
   /** @type {ReturnType<typeof import("./uses.js").usesOf>} */
   uses = LATER;
   /** @type {null | ReturnType<typeof import("./uses.js").createLanes>} */
