@@ -9,9 +9,9 @@ Importing this package loads nothing else: its parts are loaded at their first u
 The public names, which remain stable between releases, are those of this module (`relay`, `explore`, `build`,
 `load`, `models`, `testing` …), and those in the `__all__` of these packages: `ir`, `text`, `typing`,
 `prelude`, `ops`, `analysis`, `dataflow_pattern`, `transform`, `quantize`, `execute`, `frontends`, `models`,
-`testing`, `grading`, `compat`. Import them from the package. Every other module is internal: it may be read,
-as the book does, and it may change with any release. Names that begin with an underscore are private to their
-package.
+`testing`, `interop`, `grading`, `compat`. Import them from the package. Every other module is internal: it
+may be read, as the book does, and it may change with any release. Names that begin with an underscore are
+private to their package.
 """
 
 from __future__ import annotations

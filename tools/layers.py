@@ -38,6 +38,7 @@ LAYERS = (
     Layer("testing", "random programs, shrinking, equality", "What people use"),
     Layer("views", "what an explorer shows, as plain data", "What people use"),
     Layer("widgets", "pages and notebook widgets", "What people use"),
+    Layer("interop", "networkx, Graphviz, matplotlib", "What people use"),
     Layer("explorer", "`explore`", "What people use"),
     Layer("grading", "checks of the exercises", "What people use"),
     Layer("compat", "the rest of the interface of `tvm`", "What people use"),

@@ -33,6 +33,7 @@ COMPUTED = {
     "frontends/aten/registry.py": "the converters are loaded when they are first looked up; frontends only",
     "frontends/base/require.py": "a framework's package is imported when a model needs it; none of our own",
     "views/registry.py": "a view is loaded when it is first drawn; views only",
+    "interop/require.py": "networkx, graphviz and matplotlib are imported when used; none of our own",
     "compat/hook.py": "old code's `import tvm` is answered by this package; compat is above every layer",
     "compat/namespace.py": "old code's `tvm.…` is answered by this package; compat is above every layer",
 }
