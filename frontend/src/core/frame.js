@@ -1,6 +1,7 @@
 // The frame that every explorer has: a bar, a sentence, its body, a foot; the link and help popovers; and
 // the text that assistive technology hears.
 import { activeIn, fill, h, uid } from "./dom.js";
+import { keepFocus } from "./focus.js";
 import { CHOSEN, importedNote } from "./imported.js";
 /** @import { Binding, Child, Context, Frame } from "./types.js" */
 
@@ -57,6 +58,7 @@ export function createFrame(root, { title, what, summary }) {
   });
   sizes.observe(say);
 
+  const stopFocus = keepFocus(root);
   let timer = 0;
   /** @type {HTMLElement | null} */
   let pop = null;
@@ -121,12 +123,13 @@ export function createFrame(root, { title, what, summary }) {
     pop.remove();
     pop = null;
     closed?.();
-    (before?.isConnected ? before : root).focus({ preventScroll: true });
+    (before?.getClientRects().length ? before : root).focus({ preventScroll: true });
     return true;
   }
 
   function destroy() {
     clearTimeout(timer);
+    stopFocus();
     sizes.disconnect();
     if (pop) closed?.();
     fill(root);

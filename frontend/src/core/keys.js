@@ -31,9 +31,12 @@ export function bindKeys(node, bindings) {
     // Enter on a link follows it.
     if (event.key === "Enter" && event.target.closest?.("a[href]")) return;
     const binding = table.get(keyName(event));
-    if (!binding) return;
-    if (!binding.typing && event.target.closest?.(TYPING)) return;
-    if (binding.run(event) === false) return;
+    if (event.target.closest?.(TYPING) && !binding?.typing) {
+      // What is typed here is no key of the page's: it cannot see a field inside the shadow root.
+      event.stopPropagation();
+      return;
+    }
+    if (!binding || binding.run(event) === false) return;
     // The page, or the notebook around it, must not act on the same key.
     event.preventDefault();
     event.stopPropagation();

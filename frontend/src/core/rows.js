@@ -72,6 +72,8 @@ export function createRows({
   let indexOf = new Int32Array(rows.length);
   let y = new Float64Array(1);
   let selected = -1;
+  /** The row that Tab reaches. */
+  let stop = -1;
   let frame = 0;
   /** The columns as last drawn; nothing is drawn before the first setColumns. */
   let drawn = "";
@@ -115,6 +117,7 @@ export function createRows({
       note: keep ? null : noteOf,
       tokenClass: tokenClass?.(row) ?? null,
     });
+    node.tabIndex = row === stop ? 0 : -1;
     for (const [name, { shown }] of marks) if (shown.has(row)) node.classList.add(`is-${name}`);
     if (lit.size) shine(node);
     return node;
@@ -173,7 +176,28 @@ export function createRows({
       node.style.height = `${y[i + 1] - y[i]}px`;
       node.setAttribute("aria-rowindex", String(i + 2));
     }
+    placeStop();
     hooks.layout?.();
+  }
+
+  /** Tab reaches one row: the selected one, else that of the step where it is in the window, else the window's first. */
+  function placeStop() {
+    const inWindow = (/** @type {number} */ row) =>
+      indexOf[row] >= 0 && y[indexOf[row]] >= port.top && y[indexOf[row] + 1] <= port.top + port.height;
+    const first = indexAt(y, port.top);
+    const now = [...(marks.get("now")?.shown ?? [])].find(inWindow);
+    const next = mounted.has(selected)
+      ? selected
+      : (now ?? visible[Math.min(visible.length - 1, y[first] < port.top ? first + 1 : first)] ?? -1);
+    if (next === stop) return;
+    for (const [row, index] of [
+      [stop, -1],
+      [next, 0],
+    ]) {
+      const node = mounted.get(row);
+      if (node) node.tabIndex = index;
+    }
+    stop = next;
   }
 
   function relayout() {
@@ -231,6 +255,7 @@ export function createRows({
     marks.set(name, { asked, shown: next });
     for (const row of before) if (!next.has(row)) mounted.get(row)?.classList.remove(`is-${name}`);
     for (const row of next) mounted.get(row)?.classList.add(`is-${name}`);
+    if (name === "now") placeStop();
   }
 
   /** @param {number} row */
@@ -260,13 +285,13 @@ export function createRows({
       const node = mounted.get(at);
       if (!node) continue;
       node.setAttribute("aria-selected", String(on));
-      node.tabIndex = on ? 0 : -1;
       for (const inside of /** @type {NodeListOf<HTMLElement>} */ (node.querySelectorAll(INSIDE)))
         inside.tabIndex = on ? 0 : -1;
     }
     if (isImported)
       el.dispatchEvent(new CustomEvent(CHOSEN, { bubbles: true, detail: rows[row]?.imported ?? null }));
     if (row >= 0) scrollTo(row);
+    placeStop();
     if (focus || follow) mounted.get(row)?.focus({ preventScroll: true });
     if (!quiet) hooks.select?.(row, byReader);
   }
@@ -277,7 +302,9 @@ export function createRows({
    */
   function move(by, from = selected) {
     if (!visible.length) return;
-    const at = from >= 0 ? indexOf[anchor(from)] : -1;
+    // Who came with Tab goes on from there.
+    const start = selected < 0 && focusedRow() >= 0 ? focusedRow() : from;
+    const at = start >= 0 ? indexOf[anchor(start)] : -1;
     const to = Math.max(0, Math.min(visible.length - 1, at < 0 ? 0 : at + by));
     select(visible[to], { focus: true, byReader: true });
   }

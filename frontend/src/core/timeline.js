@@ -47,6 +47,7 @@ export function createTimeline({ kinds, marks, label, valueText, onSeek, profile
       tabindex: 0,
       "aria-label": label,
       "aria-valuemin": 1,
+      "aria-valuenow": 1,
       "aria-valuemax": last + 1,
     },
     svg,

@@ -59,7 +59,8 @@ export function keyBindings(explorer) {
 
   function back() {
     const { frame, finder, chosen } = explorer;
-    if (frame.closePopover() || finder.search.close()) return undefined;
+    if (frame.closePopover()) return undefined;
+    if (finder.search.close()) return explorer.root.focus({ preventScroll: true });
     if (chosen.near) return explorer.setNear(0);
     if (chosen.sel >= 0) return explorer.select(-1);
     return false;

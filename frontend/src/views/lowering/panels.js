@@ -58,12 +58,13 @@ export function createPanels(model, view, hooks) {
       { class: "badges" },
       first && owners.map((owner) => badge(model.operators[owner])),
     );
+    content.setAttribute("role", "gridcell");
     return h(
       "div",
       {
         ...attributes,
         class: `lv-line ${attributes.class ?? ""}`,
-        role: "option",
+        role: "row",
         tabindex: -1,
         "aria-selected": false,
         "data-level": level,
@@ -73,7 +74,7 @@ export function createPanels(model, view, hooks) {
       stripe,
       badges,
       content,
-      owners.length > 0 && first && h("span", { class: "sr" }, ` (${names(owners)})`),
+      owners.length > 0 && first && h("span", { class: "sr", role: "gridcell" }, ` (${names(owners)})`),
     );
   }
 
@@ -155,8 +156,8 @@ export function createPanels(model, view, hooks) {
       rows.push(
         h(
           "div",
-          { class: "lv-line note", role: "option", "aria-selected": false },
-          `… ${cut.toLocaleString("en")} more lines`,
+          { class: "lv-line note", role: "row" },
+          h("span", { role: "gridcell" }, `… ${cut.toLocaleString("en")} more lines`),
         ),
       );
     return rows;
@@ -182,7 +183,7 @@ export function createPanels(model, view, hooks) {
   function panel(level, title, note) {
     const list = h("div", {
       class: "lv-list",
-      role: "listbox",
+      role: "grid",
       "aria-label": title,
       onfocusin: (event) => hooks.focus(level, closestTo(event, ".lv-line")),
       onclick: (event) => hooks.click(level, closestTo(event, ".lv-line")),

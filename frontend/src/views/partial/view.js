@@ -346,6 +346,7 @@ export class PartialExplorer extends Explorer {
   /** @param {number} by */
   along(by) {
     const { rows, remains } = this;
+    for (const grid of [rows, remains]) if (grid.el.contains(this.active)) this.last = grid;
     if (this.last === remains) {
       // Rows that are not there yet are passed over.
       const there = remains.visible.filter((row) => this.model.residual[row].born <= this.step);
