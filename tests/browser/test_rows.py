@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from relay_explorer import explore, relay
-from tests.browser.explorers import press
+from tests.browser.explorers import Samples, press
 from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser
@@ -100,3 +100,69 @@ def test_stacked_rows_of_unequal_height_stay_in_their_places(open_view: Opener, 
     )
     assert len(gaps) > 3
     assert max(gaps) < 1
+
+
+#: Of the rows in the window, those with a cell that does not show all of its text, and this text.
+CUT = """() => {
+  const root = document.querySelector(".relay-explorer").shadowRoot;
+  const wider = (node) => node.clientWidth > 44 && node.scrollWidth > node.clientWidth + 1;
+  const hides = (node) => !node.matches(".sr") && getComputedStyle(node).overflowX !== "visible";
+  const port = root.querySelector(".scroller").getBoundingClientRect();
+  const out = {};
+  for (const row of root.querySelectorAll(".row")) {
+    const { top, bottom } = row.getBoundingClientRect();
+    if (top < port.top || bottom > port.bottom) continue;
+    for (const cell of row.children) {
+      const inside = [...cell.querySelectorAll("*")].some((node) => wider(node) && hides(node));
+      if (!wider(cell) && !inside) continue;
+      const copy = cell.cloneNode(true);
+      for (const node of copy.querySelectorAll(".sr, .twist, .folded-note")) node.remove();
+      (out[row.dataset.row] ??= []).push(copy.textContent);
+    }
+  }
+  return out;
+}"""
+TOPS = """() => {
+  const root = document.querySelector(".relay-explorer").shadowRoot;
+  const parts = [...root.querySelectorAll(".row, .say, .foot")];
+  return parts.map(({ dataset, offsetTop }) => [dataset.row, offsetTop]);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "width"),
+    [
+        ("gradient", "lenet", 1280),
+        ("gradient", "lenet", 390),
+        ("source", "net", 390),
+        ("memory", "block", 390),
+    ],
+)
+def test_what_is_cut_is_shown_whole_when_its_row_is_selected(
+    open_view: Opener, kind: str, name: str, width: int
+) -> None:
+    """By keyboard and by touch, in every column, and nothing moves for it."""
+    page = open_view(Samples(kind)(name), width=width, height=844)
+    cut: dict[str, list[str]] = page.evaluate(CUT)
+    assert cut, "the sample has no line that is too long"
+    whole = page.locator(".whole:not([hidden])")
+    expect(whole).to_have_count(0)
+    before = page.evaluate(TOPS)
+    for number, texts in list(cut.items())[:3]:
+        row = page.locator(f".row[data-row='{number}']").first
+        if width < 600:
+            row.locator(".cell.code").first.tap(position={"x": 60, "y": 8})
+        else:
+            row.locator("xpath=preceding-sibling::*[1]").locator(".code").click(position={"x": 60, "y": 8})
+            page.keyboard.press("ArrowDown")
+        expect(row).to_have_attribute("aria-selected", "true")
+        for text in texts:
+            assert " ".join(text.split()) in " ".join((whole.first.text_content() or "").split())
+        box, strip = row.bounding_box(), whole.first.bounding_box()
+        assert box
+        assert strip
+        assert box["y"] + box["height"] <= strip["y"] + 1 or strip["y"] + strip["height"] <= box["y"] + 1
+        assert strip["width"] <= width
+    assert page.evaluate(TOPS) == before
+    whole.first.get_by_role("button", include_hidden=True).click()
+    expect(whole).to_have_count(0)

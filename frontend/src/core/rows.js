@@ -3,6 +3,7 @@
 import { activeIn, fill, h } from "./dom.js";
 import { CHOSEN } from "./imported.js";
 import { drawRow } from "./row.js";
+import { createWhole } from "./whole.js";
 import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
 /** @import { View } from "./operators.js" */
 /** @import { Column, Hit, Keep, RowHooks } from "./types.js" */
@@ -85,11 +86,13 @@ export function createRows({
   const head = h("div", { class: "grid-head", role: "row", "aria-rowindex": 1 });
   const inner = h("div", { class: "rows", role: "presentation" });
   const scroller = h("div", { class: "scroller", role: "rowgroup" }, inner);
+  const whole = createWhole({ head, scroller });
   const el = h(
     "div",
     { class: "grid", role: "treegrid", "aria-label": label },
     h("div", { role: "rowgroup" }, head),
     scroller,
+    whole.el,
   );
 
   /** @param {number} row */
@@ -224,6 +227,7 @@ export function createRows({
         h("p", { class: "empty-note" }, rows.length === 0 ? "The program is empty." : "No row matches."),
       );
     else inner.querySelector(".empty-note")?.remove();
+    showWhole();
   }
 
   /** The row that has the focus, itself or in a part of it; -1 for none. */
@@ -294,6 +298,12 @@ export function createRows({
     placeStop();
     if (focus || follow) mounted.get(row)?.focus({ preventScroll: true });
     if (!quiet) hooks.select?.(row, byReader);
+    showWhole();
+  }
+
+  /** What is cut in the selected row is shown whole. */
+  function showWhole() {
+    whole.show(mounted.get(selected) ?? null);
   }
 
   /**
@@ -361,9 +371,11 @@ export function createRows({
   // Until the window has a height, its contents are unknown: what was requested until then is requested again.
   const sizes = new ResizeObserver(() => {
     look();
-    if (measured || !scroller.clientHeight) return;
-    measured = true;
-    if (wanted >= 0) scrollTo(wanted);
+    if (!measured && scroller.clientHeight) {
+      measured = true;
+      if (wanted >= 0) scrollTo(wanted);
+    }
+    showWhole();
   });
   sizes.observe(scroller);
 
@@ -431,10 +443,11 @@ export function createRows({
     /** @param {number} row */
     update(row) {
       const node = mounted.get(row);
-      if (node)
-        shownColumns.forEach((column, i) =>
-          column.draw(row, /** @type {HTMLElement} */ (node.children[i + 1])),
-        );
+      if (!node) return;
+      shownColumns.forEach((column, i) =>
+        column.draw(row, /** @type {HTMLElement} */ (node.children[i + 1])),
+      );
+      if (row === selected) showWhole();
     },
     /**
      * Lights every token that names one of `refs`.
