@@ -7,8 +7,9 @@ import { outlineText, SHAPES } from "../src/graph/shapes.js";
 import { clampZoom, fitCamera, keepInView, zoomAbout } from "../src/graph/camera.js";
 import { createScene } from "../src/graph/scene.js";
 import { deriveProgram, scopeLanes } from "../src/views/ir/program.js";
-import { asideAtStart, foldAtStart, groupTotals, neighbourhood, specOf } from "../src/views/ir/spec.js";
-import { short } from "../src/views/ir/details.js";
+import { neighbourhood } from "../src/views/ir/reach.js";
+import { asideAtStart, foldAtStart, groupTotals, specOf } from "../src/views/ir/spec.js";
+import { short } from "../src/graph/numbers.js";
 import { decode } from "../src/core/decode.js";
 import { Damage } from "../src/core/check.js";
 import * as raw from "./fixtures/ir_views.js";
@@ -262,6 +263,7 @@ test("a weight is counted where it is, or where it is read, and once", () => {
     params: () => 10,
     flops: nothing,
     bytes: nothing,
+    time: nothing,
   };
   assert.deepEqual(
     groupTotals(model).map(({ calls, params }) => [calls, params]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -166,15 +167,15 @@ def test_names_that_are_markup_are_only_text() -> None:
     assert "<img" in view.title
 
 
-def test_the_blocks_of_a_residual_network() -> None:
+def test_the_modules_of_a_residual_network() -> None:
     view = ir_view(models.load("resnet50"))
-    blocks = [g for g in view.groups if g.kind == 1]
-    assert [b.label for b in blocks] == [
+    units = [g for g in view.groups if re.fullmatch(r"unit\d", g.label)]
+    assert [g.module for g in units] == [
         f"stage{s}_unit{u}" for s, n in enumerate((3, 4, 6, 3), 1) for u in range(1, n + 1)
     ]
-    assert len({b.repeat for b in blocks}) == 2
+    assert len({g.repeat for g in units}) == 2
     weight = next(n for n in view.nodes if n.label == "%stage2_unit3_2_conv_weight")
-    assert view.groups[weight.group].label == "stage2_unit3"
+    assert view.groups[weight.group].module == "stage2_unit3_2"
     data = next(n for n in view.nodes if n.label == "%data")
     assert view.groups[data.group].label == "@main"
 

@@ -253,7 +253,8 @@ class Decoder {
       }
       const holder = inside ? value[inside] : value;
       const part = holder?.[key || name];
-      return part === undefined && omitted ? (kind === "flag" ? 0 : null) : part;
+      if (part !== undefined || !omitted) return part;
+      return kind === "flag" ? 0 : kind === "list" ? [] : null;
     });
   }
 

@@ -32,6 +32,13 @@ export function parts(template, args) {
 }
 
 /**
+ * Plain text, which is no template, as nodes: what stands between backticks is code.
+ * @param {string} text
+ */
+export const quoted = (text) =>
+  text.split(/`([^`]+)`/).map((part, i) => (i % 2 ? h("code", null, part) : part));
+
+/**
  * The sentence as plain text, for announcements and titles.
  * @param {readonly string[] | null | undefined} say
  */

@@ -10,6 +10,9 @@ export interface IRView extends common.BaseView {
   groups: Group[];
   scopes: Scope[];
   totals: Totals;
+  devices: Placement[];
+  times: Time[];
+  values: Values[];
 }
 
 /** A family of operators, and how its nodes are drawn. The hue is a color's name in `theme.css`. */
@@ -76,4 +79,33 @@ export interface Totals {
   params: number;
   flops: number;
   bytes: number;
+}
+
+/** The device on which an expression is computed, or the compiler that compiles it: "cuda:0", "dsp". */
+export interface Placement {
+  node: number;
+  device: string;
+}
+
+/** The measured nanoseconds of the kernels whose most expensive expression is `node`. */
+export interface Time {
+  node: number;
+  ns: number;
+}
+
+/**
+ * The elements of a constant or a parameter: how many there are and how many were examined; of these, how many
+ * are zero, and how many are no finite number; the least, the greatest and the mean of the finite ones, as
+ * texts; and how many lie in each of the equal intervals between the least and the greatest.
+ */
+export interface Values {
+  node: number;
+  elements: number;
+  examined: number;
+  zeros: number;
+  odd: number;
+  least: string;
+  greatest: string;
+  mean: string;
+  histogram: number[];
 }

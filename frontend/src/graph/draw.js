@@ -3,6 +3,8 @@
 import { activeIn, h } from "../core/dom.js";
 import { LATER } from "../core/later.js";
 import { bindGestures, clampZoom, fitCamera, keepInView, zoomAbout } from "./camera.js";
+import { createColoring } from "./coloring.js";
+import { createMeasure } from "./measure.js";
 import { createMinimap } from "./minimap.js";
 import { drawOverlay, edgesOf } from "./overlay.js";
 import { paint, readPalette } from "./paint.js";
@@ -11,7 +13,7 @@ import { createScene } from "./scene.js";
 import { createTiles } from "./tiles.js";
 /** @import { Context } from "../core/types.js" */
 
-const READABLE = 0.5; // below this scale a first frame shows the beginning instead of the whole
+const READABLE = 0.92; // below this scale, at which labels can be read, a first frame shows the beginning instead of the whole
 const SETTLE = 90; // milliseconds without a zoom before the new scale is painted
 
 /**
@@ -61,6 +63,7 @@ class GraphView {
     this.state = { selected: -1, hovered: -1, matches: [], lit: [], hoverLit: [] };
     /** @type {(item: any) => boolean} */
     this.dimmed = () => false;
+    this.coloring = createColoring("family", model, []);
     this.tiles = createTiles((g, scale, box) => this.#paint(g, scale, box));
     this.base = h("canvas", { class: "base", "aria-hidden": "true" });
     this.top = h("canvas", { class: "over", "aria-hidden": "true" });
@@ -79,11 +82,13 @@ class GraphView {
       this.base,
       this.top,
       this.minimap.el,
-      this.#controls(),
       this.tip,
       this.hint,
     );
+    /** The buttons that zoom, for the caller to place. */
+    this.controls = this.#controls();
     this.palette = readPalette(ctx, model);
+    this.measure = createMeasure({ mono: ctx.color("--mono"), ui: ctx.color("--ui") });
     this.#listen();
   }
 
@@ -106,13 +111,13 @@ class GraphView {
 
   #listen() {
     bindGestures(this.top, this, {
-      tap: (x, y) => this.#tap(x, y),
+      tap: (x, y, event) => this.#tap(x, y, event),
       hover: (x, y) => this.#hover(x, y),
       refused: () => this.#hintWheel(),
     });
     this.top.addEventListener("dblclick", (event) => {
       const item = this.#at(event.offsetX, event.offsetY);
-      if (item?.group >= 0) this.hooks.toggle(item.group);
+      if (item?.group >= 0) this.hooks.toggle(item.group, event.shiftKey);
     });
     for (const name of ["focus", "blur"]) this.proxy.el.addEventListener(name, () => this.refresh());
     this.observer = new ResizeObserver(() => this.#resized());
@@ -155,7 +160,7 @@ class GraphView {
    */
   show(layout, { keep = -1, label = "graph" } = {}) {
     const before = this.scene?.byId.get(keep);
-    this.scene = createScene(this.model, layout);
+    this.scene = createScene(this.model, layout, this.measure);
     this.near = neighbours(this.model, layout);
     const after = this.scene.byId.get(keep) ?? this.scene.byId.get(layout.rep[keep]);
     this.tiles.reset();
@@ -202,6 +207,12 @@ class GraphView {
     this.refresh();
   }
 
+  /** Colours everything by `coloring`, of `createColoring`. */
+  colour(coloring) {
+    this.coloring = coloring;
+    this.recolour();
+  }
+
   recolour() {
     this.palette = readPalette(this.ctx, this.model);
     this.tiles.reset();
@@ -216,6 +227,7 @@ class GraphView {
         scene: this.scene,
         model: this.model,
         palette: this.palette,
+        coloring: this.coloring,
         scale,
         dim: (item) => Boolean(item) && this.dimmed(item),
       },
@@ -256,10 +268,11 @@ class GraphView {
     if (!this.scene || !w || !height) return;
     const all = fitCamera(this.scene.bounds, w, height);
     this.move(
-      whole || all.k > READABLE * 0.88 ? all : fitCamera(this.scene.bounds, w, height, { least: READABLE }),
+      whole || all.k > READABLE * 0.9 ? all : fitCamera(this.scene.bounds, w, height, { least: READABLE }),
       "step",
     );
     this.atFit = !whole;
+    this.minimap.settle();
   }
 
   /**
@@ -341,7 +354,12 @@ class GraphView {
     return stub.to >= 0 ? stub : { ...stub, to: this.near(stub.from).users.at(-1) ?? -1 };
   }
 
-  #tap(sx, sy) {
+  /**
+   * @param {number} sx
+   * @param {number} sy
+   * @param {PointerEvent} event
+   */
+  #tap(sx, sy, event) {
     const stub = this.#stubAt(sx, sy);
     if (stub?.to >= 0) {
       this.hooks.select(stub.to, true);
@@ -350,7 +368,7 @@ class GraphView {
     const item = this.#at(sx, sy);
     if (!item) return this.hooks.select(-1, true);
     const twist = item.group >= 0 && sx < (item.x + 26) * this.camera.k + this.camera.x;
-    if (twist) this.hooks.toggle(item.group);
+    if (twist) this.hooks.toggle(item.group, event.shiftKey);
     else this.#pick(item.id);
     return undefined;
   }

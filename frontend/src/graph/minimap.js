@@ -3,7 +3,9 @@
 import { h } from "../core/dom.js";
 
 const WIDE = 120,
-  TALL = 150;
+  TALL = 150,
+  EDGE = 10; // from the corner of the window, pixels
+const CORNERS = ["bottom right", "bottom left", "top right", "top left"];
 
 /** `host` has `camera`, `size()` → [width, height] and `move(camera, how)`. */
 export function createMinimap(host) {
@@ -31,8 +33,39 @@ export function createMinimap(host) {
   canvas.addEventListener("pointermove", (event) => holding && place(event));
   for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => (holding = false));
 
+  /** How much of the drawn items a corner of the window would cover. */
+  function covered(corner, width, height) {
+    const { camera } = host,
+      [w, tall] = host.size();
+    const left = corner.includes("left") ? EDGE : w - EDGE - width,
+      top = corner.includes("top") ? EDGE : tall - EDGE - height;
+    const at = (screen, offset) => (screen - offset) / camera.k;
+    const box = [
+      at(left, camera.x),
+      at(top, camera.y),
+      at(left + width, camera.x),
+      at(top + height, camera.y),
+    ];
+    let area = 0;
+    for (const it of scene.itemsIn(...box)) {
+      const high = it.frame ? 24 : it.h;
+      const x = Math.min(it.x + it.w, box[2]) - Math.max(it.x, box[0]),
+        y = Math.min(it.y + high, box[3]) - Math.max(it.y, box[1]);
+      area += Math.max(0, x) * Math.max(0, y);
+    }
+    return area;
+  }
+
   return {
     el: canvas,
+    /** Goes to the corner in which it covers least of what is seen now. */
+    settle() {
+      if (!scene) return;
+      const k = Math.min(WIDE / scene.bounds.w, TALL / scene.bounds.h);
+      const [width, height] = [Math.max(14, scene.bounds.w * k), Math.max(14, scene.bounds.h * k)];
+      const areas = CORNERS.map((corner) => covered(corner, width, height));
+      canvas.dataset.corner = CORNERS[areas.indexOf(Math.min(...areas))];
+    },
     /** A new drawing; `paint(context, scale, box)` as for tiles. */
     show(next, paint) {
       scene = next;

@@ -5,8 +5,9 @@ import { soundParents } from "./levels.js";
 
 const RUNS_ABOVE = 60; // a smaller graph is clearer without them
 const DEEPEST = 24; // levels of groups inside groups that are drawn
-const EMPTY = -1; // the kind of a group that is not drawn
-const RUN = 3; // the kind of a group that is made here: the same block several times in a row
+export const EMPTY = -1; // the kind of a group that is not drawn
+export const RUN = 3; // the kind of a group that is made here: the same block several times in a row
+const NAMED = 24; // modules in a row that are seen one by one, since they have names
 
 export const KIND_NAMES = ["function", "block", "branch", "repeated blocks"];
 
@@ -34,6 +35,9 @@ export function createModel(view) {
   view.rows.forEach((row, i) => {
     if (row.node >= 0 && row.node < count) nodeOfRow[i] = row.node;
   });
+  const placed = new Map((view.devices ?? []).map(({ node, device }) => [node, device]));
+  const timed = new Map((view.times ?? []).map(({ node, ns }) => [node, ns]));
+  const statistics = new Map((view.values ?? []).map((values) => [values.node, values]));
   return {
     view,
     count,
@@ -62,6 +66,20 @@ export function createModel(view) {
     params: (i) => nodes[i].params,
     flops: (i) => nodes[i].flops,
     bytes: (i) => nodes[i].bytes,
+    /**
+     * The measured nanoseconds of the kernel in which the node costs most.
+     * @param {number} i
+     */
+    time: (i) => timed.get(i) ?? 0,
+    /** The devices that occur. */
+    devices: [...new Set(placed.values())],
+    /** @param {number} i */
+    device: (i) => placed.get(i) ?? "",
+    /**
+     * Statistics of a constant's or a parameter's elements.
+     * @param {number} i
+     */
+    values: (i) => statistics.get(i),
     /** @param {number} i */
     imported: (i) => nodes[i].imported,
     isImported: nodes.some(({ imported }) => imported),
@@ -184,7 +202,7 @@ function addRuns(groups, group, operands) {
     }
   }
   for (const { parent, members } of [...complete, ...last.values()]) {
-    if (members.length < 2) continue;
+    if (members.length < 2 || (groups[members[0]].module && members.length <= NAMED)) continue;
     members.sort((a, b) => groups[a].first - groups[b].first);
     const id =
       groups.push({

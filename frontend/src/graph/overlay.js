@@ -1,6 +1,7 @@
 // What changes with the pointer and the selection, drawn above the bitmaps: rings, the edges of one node, the numbers of its operands.
 
-import { arrow, beside, label, operandsOf, trace } from "./paint.js";
+import { operandsOf } from "./labels.js";
+import { arrow, beside, label, trace } from "./paint.js";
 
 const MOST = 400; // edges lit at once
 

@@ -1,11 +1,15 @@
 // What the canvas draws: the shown items and paths of a layout, and which of them are near a place.
 
+import { placeLabels } from "./labels.js";
+import { estimate } from "./measure.js";
+
 export const STUB = 7; // length of a stub, in the drawing's own units
 const STUB_REACH = 5; // how near to its end counts as on it
+const LABEL_REACH = 240; // how far a text may stand from the place where it is indexed
 const CELL = 320; // side of a square of the index, in the drawing's own units
 
 /** `items`: {id, x, y, w, h, …}; `id` below `model.count` is a node, above it a group. Frames (open groups) come first, outermost first. */
-export function createScene(model, layout) {
+export function createScene(model, layout, measure = estimate) {
   const items = [];
   const depth = (g) => {
     let d = 0;
@@ -52,6 +56,8 @@ export function createScene(model, layout) {
   layout.paths.forEach((path, i) => addPath(grid, i, path.points));
   const unique = (list) => [...new Set(list)].sort((a, b) => a - b);
   const right = busyOnTheRight(layout);
+  /** @type {ReturnType<typeof placeLabels> | null} */
+  let labels = null;
   return {
     layout,
     items,
@@ -68,6 +74,35 @@ export function createScene(model, layout) {
       ...frames.filter((it) => it.x <= x1 && it.x + it.w >= x0 && it.y <= y1 && it.y + it.h >= y0),
       ...unique(grid.near("items", x0, y0, x1, y1)).map((i) => items[i]),
     ],
+    /**
+     * The texts on edges, placed when they are first asked for.
+     * @param {number} x0
+     * @param {number} y0
+     * @param {number} x1
+     * @param {number} y1
+     */
+    labelsIn(x0, y0, x1, y1) {
+      if (!labels) {
+        labels = placeLabels(this, model, measure);
+        labels.forEach(({ x, y }, i) =>
+          grid.add("labels", i, x - LABEL_REACH, y - 8, x + LABEL_REACH, y + 8),
+        );
+      }
+      return unique(grid.near("labels", x0, y0, x1, y1)).map((i) => labels[i]);
+    },
+    /**
+     * Whether a box lies across the border of an open group.
+     * @param {number[]} box
+     */
+    crossesFrame: ([x0, y0, x1, y1]) =>
+      frames.some(
+        (it) =>
+          x0 < it.x + it.w &&
+          x1 > it.x &&
+          y0 < it.y + it.h &&
+          y1 > it.y &&
+          !(x0 >= it.x && x1 <= it.x + it.w && y0 >= it.y && y1 <= it.y + it.h),
+      ),
     pathsIn: (x0, y0, x1, y1) => unique(grid.near("paths", x0, y0, x1, y1)),
     /**
      * The topmost item at a place: a node or a folded group; or, on its head, an open one.
@@ -147,7 +182,7 @@ function addPath(grid, i, p) {
 }
 
 class Grid {
-  #cells = { items: new Map(), paths: new Map() };
+  #cells = { items: new Map(), paths: new Map(), labels: new Map() };
 
   /**
    * @param {number} x0

@@ -74,9 +74,42 @@ export function outline(path, shape, x, y, w, h) {
   (OUTLINES[shape] ?? OUTLINES.rect)(path, x, y, w, h);
 }
 
-/** How much wider than its text a node of this shape must be, pixels. */
-export function padding(shape) {
-  return { hex: 30, diamond: 40, circle: 30, trapezium: 32, parallelogram: 32, bar: 24 }[shape] ?? 22;
+const MARGIN = 6; // between the text and the outline, pixels
+const TALL = 28; // of a node whose text has TEXT pixels of height
+const TEXT = 13;
+const STRIP = 5; // at the left of a bar
+
+/** How far the sides of a shape go in at the height of its text: [left, right], in pixels. */
+const SLANTS = {
+  hex: [POINT, POINT].map((point) => (point * TEXT) / TALL),
+  diamond: [1.8 * POINT, 1.8 * POINT].map((point) => (point * TEXT) / TALL),
+  trapezium: [POINT, POINT].map((point) => point * (0.5 + TEXT / TALL / 2)),
+  parallelogram: [POINT, POINT].map((point) => point * (0.5 + TEXT / TALL / 2)),
+  round: [4, 4],
+  bar: [STRIP, 0],
+};
+const ELLIPSE = Math.sqrt(1 - (TEXT / TALL) ** 2); // of its width, what an ellipse has at the height of the text
+
+/**
+ * The room for text in a node of this shape that is `w` wide: its width, and its centre from the left.
+ * @param {string} shape
+ * @param {number} w
+ */
+export function room(shape, w) {
+  if (shape === "circle") return { width: w * ELLIPSE - MARGIN, centre: w / 2 };
+  const [left, right] = SLANTS[shape] ?? [0, 0];
+  return { width: w - left - right - 2 * MARGIN, centre: (w + left - right) / 2 };
+}
+
+/**
+ * How wide a node of this shape must be for text of this width.
+ * @param {string} shape
+ * @param {number} text
+ */
+export function widthFor(shape, text) {
+  if (shape === "circle") return (text + MARGIN) / ELLIPSE;
+  const [left, right] = SLANTS[shape] ?? [0, 0];
+  return text + left + right + 2 * MARGIN;
 }
 
 /**

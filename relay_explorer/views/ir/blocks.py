@@ -5,7 +5,6 @@ A block is a module of the imported model, level by level, or, where there are n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ...analysis.repeats import repeated_blocks, stretches
@@ -40,7 +39,7 @@ class Groups:
         inner = self._innermost()
         self.of = [self._own(expr, inner) for expr in exprs]
         self._place_leaves(exprs, edges)
-        self._label_blocks(exprs)
+        self._label_blocks()
 
     def _innermost(self) -> list[int]:
         """Return, for every row, the innermost group that contains it."""
@@ -98,42 +97,14 @@ class Groups:
             common = [g for g in common if g in around]
         return common[0] if common else own
 
-    def _label_blocks(self, exprs: Sequence[Expr]) -> None:
-        """Name a block after the common prefix of its parameters' names, if that distinguishes it from
-        others.
-        """
-        names: dict[int, list[str]] = {}
-        for expr, own in zip(exprs, self.of, strict=True):
-            if isinstance(expr, Var):
-                for outer in self._blocks_around(own):
-                    names.setdefault(outer, []).append(expr.name_hint)
-        stems = {g: _stem(n) for g, n in names.items() if len(n) > 1}
-        owners: dict[str, list[int]] = {}
-        for block in sorted(stems):
-            owners.setdefault(stems[block], []).append(block)
+    def _label_blocks(self) -> None:
+        """Label each repeated block with its kind and its number among the blocks of this kind."""
         occurrences: dict[str, int] = {}
         for number, group in enumerate(self.groups):
             if group.kind != BLOCK or group.module:
                 continue
             occurrences[group.repeat] = occurrences.get(group.repeat, 0) + 1
-            label = stems.get(number, "")
-            same = owners.get(label, [])
-            # The outermost of several blocks, one inside the other, has the name.
-            if (
-                not label
-                or same[0] != number
-                or any(number not in self._blocks_around(other) for other in same)
-            ):
-                label = f"{group.repeat} · {occurrences[group.repeat]}"
-            self.groups[number] = group._replace(label=label)
-
-
-def _stem(names: Sequence[str]) -> str:
-    """Return the common prefix of names up to a separator: `unit2` of `unit2_conv` and `unit2_bias`."""
-    low, high = min(names), max(names)
-    same = next((i for i, (a, b) in enumerate(zip(low, high)) if a != b), min(len(low), len(high)))
-    cut = max((m.end() for m in re.finditer(r"[._/]", low[:same])), default=0)
-    return low[:cut].rstrip("._/")
+            self.groups[number] = group._replace(label=f"{group.repeat} · {occurrences[group.repeat]}")
 
 
 def _functions_and_branches(program: ProgramRows) -> list[Group]:
@@ -181,7 +152,7 @@ def _blocks(program: ProgramRows, module: IRModule, provenance: Provenance | Non
         blocks.append(Group(label, -1, min(rows), end, BLOCK, repeat, path))
 
     for head, lists in order.items():
-        named = module_blocks(functions[head], lists, provenance) if provenance is not None else []
+        named = module_blocks(functions[head], lists, provenance)
         for part in named:
             add(head, part.members, part.label, part.key, part.module)
         for block in [] if named else repeated_blocks(functions[head], lists):

@@ -67,6 +67,37 @@ class Group(NamedTuple):
     module: Annotated[str, Wire(omitted=True)] = ""
 
 
+class Placement(NamedTuple):
+    """The device on which an expression is computed, or the compiler that compiles it: "cuda:0", "dsp"."""
+
+    node: NodeIndex
+    device: str
+
+
+class Time(NamedTuple):
+    """The measured nanoseconds of the kernels whose most expensive expression is `node`."""
+
+    node: NodeIndex
+    ns: Amount
+
+
+class Values(NamedTuple):
+    """The elements of a constant or a parameter: how many there are and how many were examined; of these, how
+    many are zero, and how many are no finite number; the least, the greatest and the mean of the finite ones,
+    as texts; and how many lie in each of the equal intervals between the least and the greatest.
+    """
+
+    node: NodeIndex
+    elements: Amount
+    examined: Amount
+    zeros: Amount
+    odd: Amount
+    least: str
+    greatest: str
+    mean: str
+    histogram: tuple[Amount, ...]
+
+
 class Scope(NamedTuple):
     """The variable that the `let` at `row` binds can be used in the rows from `first` to `last`."""
 
@@ -97,6 +128,9 @@ class IRView(View):
     groups: tuple[Group, ...]
     scopes: tuple[Scope, ...]
     totals: Totals
+    devices: Annotated[tuple[Placement, ...], Wire(omitted=True)] = ()
+    times: Annotated[tuple[Time, ...], Wire(omitted=True)] = ()
+    values: Annotated[tuple[Values, ...], Wire(omitted=True)] = ()
 
     def beside(self) -> dict[int, str]:
         return {number: self.nodes[row.node].short for number, row in enumerate(self.rows) if row.node >= 0}

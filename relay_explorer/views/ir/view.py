@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...analysis.cost import Cost, costs, elements, weights
 from ...ir.adt import Constructor, Match, pattern_vars
@@ -23,6 +23,7 @@ from ...ir.expr import (
     Var,
 )
 from ...ir.module import IRModule
+from ...ir.ndarray import NDArray
 from ...ir.op import Op
 from ...ir.show import short_type, show_type
 from ...ir.types import Type
@@ -33,17 +34,19 @@ from ..provenance import Provenance
 from ..rows import ProgramRows, program_rows
 from ..words import counted
 from .blocks import Groups
+from .devices import placements
 from .format import Edge, Family, IRView, Node, Scope, Totals
+from .statistics import statistics
 
 NAMES = (Op, Constructor)  # callees that are part of a call, not values of their own
 MAX_TYPE_LENGTH = 4_000  # characters; a longer type is cut
 
 
-def ir_view(program: IRModule, title: str = "") -> IRView:
+def ir_view(program: IRModule, title: str = "", params: Mapping[str, NDArray] | None = None) -> IRView:
     """Build the view of a module. Types are inferred here; an ill-typed module is shown without them, and the
-    summary says why.
+    summary says why. `params` are the values of parameters by name, where they are known.
     """
-    return _Builder(program).view(title)
+    return _Builder(program).view(title, params or {})
 
 
 class _Builder:
@@ -68,7 +71,7 @@ class _Builder:
         self.spelling = Spelling()
         self.families: dict[Family, int] = {}
 
-    def view(self, title: str) -> IRView:
+    def view(self, title: str, params: Mapping[str, NDArray]) -> IRView:
         groups = Groups(self.program, self.module, self.exprs, self.edges)
         nodes = tuple(self._node(i, expr, groups.of[i]) for i, expr in enumerate(self.exprs))
         totals = Totals(
@@ -88,7 +91,18 @@ class _Builder:
             groups=tuple(groups.groups),
             scopes=tuple(self._scopes()),
             totals=totals,
+            devices=tuple(placements(self.exprs, self.edges)),
+            values=tuple(statistics(self._tensors(params))),
         )
+
+    def _tensors(self, params: Mapping[str, NDArray]) -> Iterator[tuple[int, NDArray]]:
+        """Iterate over the tensors of the program, and the expressions that stand for them."""
+        for index, expr in enumerate(self.exprs):
+            tensor = params.get(expr.name_hint) if isinstance(expr, Var) else None
+            if isinstance(expr, Constant) and expr.data.shape:
+                tensor = expr.data
+            if tensor is not None:
+                yield index, tensor
 
     # -- which expressions are nodes
 

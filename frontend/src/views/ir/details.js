@@ -2,21 +2,14 @@
 
 import { fill, h, s } from "../../core/dom.js";
 import { operatorAddress } from "../../core/operators.js";
+import { duration, short } from "../../graph/numbers.js";
 import { outlineText } from "../../graph/shapes.js";
 import { KIND_NAMES } from "../../graph/model.js";
+import { valuesPane } from "./values.js";
+import { clipped } from "./words.js";
 /** @import { Family } from "../../generated/ir.js" */
 
 const MOST = 40; // links in a list before "and n more"
-const UNITS = ["", " k", " M", " G", " T", " P"];
-
-/** 25,557,032 as "25.6 M"; small numbers as they are. */
-export function short(n, unit = "") {
-  if (!Number.isFinite(n)) return "?";
-  let power = 0;
-  for (; Math.abs(n) >= 999.5 && power < UNITS.length - 1; power++) n /= 1000;
-  return `${power ? n.toPrecision(3) : Math.round(n)}${UNITS[power] || (unit ? " " : "")}${unit}`;
-}
-
 /** @param {string} what */
 const exact = (n, what) => `${n.toLocaleString("en")} ${what}`;
 
@@ -46,8 +39,8 @@ export function createDetails({ model, totals, go, toggle }) {
     return h(
       "button",
       { class: "link", type: "button", onclick: () => go(id) },
-      name && name !== label ? h("span", { class: "mono" }, name, " ") : null,
-      h("span", { class: "mono" }, label),
+      name && name !== label ? h("span", { class: "mono", title: name }, clipped(name, 32), " ") : null,
+      h("span", { class: "mono", title: label }, clipped(label, 32)),
     );
   };
   /** @param {string} title */
@@ -126,8 +119,15 @@ export function createDetails({ model, totals, go, toggle }) {
             `${(model.flops(id) / model.bytes(id)).toPrecision(3)} FLOP/B`,
             "arithmetic intensity: operations per byte of memory traffic",
           ],
+        model.time(id) > 0 && [
+          "measured",
+          duration(model.time(id)),
+          "the kernel in which this node costs most",
+        ],
+        model.device(id) && ["device", model.device(id)],
         uses > 1 && ["shared", `used ${uses} times, computed once`],
       ]),
+      valuesPane(model.values(id)),
       model.operands[id].length
         ? list("operands", model.operands[id], (_, i) => h("span", { class: "num" }, i))
         : null,
@@ -175,6 +175,7 @@ export function createDetails({ model, totals, go, toggle }) {
         ["parameters", part(sum.params, all.params), exact(sum.params, "parameters")],
         ["operations", part(sum.flops, all.flops, "FLOP"), exact(sum.flops, "floating-point operations")],
         ["moved", part(sum.bytes, all.bytes, "B"), exact(sum.bytes, "bytes")],
+        sum.time > 0 && ["measured", duration(sum.time)],
       ]),
     ];
   }

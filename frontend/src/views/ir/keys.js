@@ -44,12 +44,19 @@ export function keyBindings(explorer) {
    */
   const ends = (way, by) => () => (inGraph() ? walk(way) : inRows() ? rows.move(by) : false);
 
-  function enter() {
+  /** @param {KeyboardEvent} event */
+  function enter(event) {
     const { sel } = explorer.chosen;
-    if (active()?.closest?.("button, a, [role=tab]") || sel < 0) return false;
-    if (sel >= model.count) explorer.toggle(sel - model.count);
+    if (active()?.closest?.("button, a, select, [role=tab]") || sel < 0) return false;
+    if (sel >= model.count) explorer.toggle(sel - model.count, event.shiftKey);
     else graph.reveal(explorer.shownId(sel), { centre: true });
     return undefined;
+  }
+
+  function nextColors() {
+    const { modes } = explorer.strip;
+    explorer.shown.setColors(modes[(modes.indexOf(explorer.chosen.by) + 1) % modes.length]);
+    explorer.frame.announce(`colors: ${explorer.shown.coloring.about}`);
   }
 
   function across() {
@@ -61,7 +68,8 @@ export function keyBindings(explorer) {
     const { frame, finder, chosen } = explorer;
     if (frame.closePopover()) return undefined;
     if (finder.search.close()) return explorer.root.focus({ preventScroll: true });
-    if (chosen.near) return explorer.setNear(0);
+    if (chosen.reach) return explorer.shown.setPart(null);
+    if (chosen.anchor >= 0) return explorer.shown.setPaths();
     if (chosen.sel >= 0) return explorer.select(-1);
     return false;
   }
@@ -93,13 +101,36 @@ export function keyBindings(explorer) {
     },
     { keys: ["Home"], label: "the first", run: ends("home", -Infinity) },
     { keys: ["End"], label: "the last", run: ends("end", Infinity) },
-    { keys: ["Enter"], label: "focus the node in the graph, or fold a group", run: enter },
+    { keys: ["Enter"], label: "focus the node in the graph, or open or fold a group", run: enter },
+    {
+      keys: ["Shift+Enter"],
+      shown: ["Shift", "Enter"],
+      label: "open or fold a group and all in it",
+      run: enter,
+    },
     { keys: ["g"], label: "between program and graph", run: across },
     {
       keys: ["n"],
       label: "only the neighbors: 1, 2, 3 edges away, then all again",
-      run: () => explorer.setNear(((explorer.chosen.near?.radius ?? 0) + 1) % 4),
+      run: () => explorer.shown.setNear(((explorer.chosen.reach?.radius ?? 0) + 1) % 4),
     },
+    {
+      keys: ["u"],
+      label: "everything from which the node is computed",
+      run: () => explorer.shown.setReach("up"),
+    },
+    { keys: ["d"], label: "everything computed from the node", run: () => explorer.shown.setReach("down") },
+    {
+      keys: ["p"],
+      label: "paths from the node to the next chosen one",
+      run: () => explorer.shown.setPaths(),
+    },
+    {
+      keys: ["o"],
+      label: "only these in the graph, or all again",
+      run: () => (explorer.chosen.reach ? explorer.shown.setOnly(!explorer.chosen.only) : false),
+    },
+    { keys: ["c"], label: "the next meaning of the colors", run: nextColors },
     { keys: ["+", "="], shown: ["+"], label: "zoom in", run: () => graph.zoom(1.3) },
     { keys: ["-"], label: "zoom out", run: () => graph.zoom(1 / 1.3) },
     { keys: ["0"], label: "show the whole graph", run: () => graph.fit(true) },

@@ -1,26 +1,36 @@
 // From the model and what is folded to the input of the layout; and what is folded at the start.
 
-import { padding } from "../../graph/shapes.js";
+import { NOTE } from "../../graph/items.js";
+import { estimate, shortened } from "../../graph/measure.js";
+import { EMPTY, RUN } from "../../graph/model.js";
+import { widthFor } from "../../graph/shapes.js";
 
-const LETTER = 7.9,
-  NARROW = 9; // room for a label's letters, pixels: more than they need at scale 1, since from afar letters shrink less than boxes
-const LONGEST = 30; // letters of a label that count
-const FOLD_ABOVE = 80,
+const CARD = 34, // of a folded group beside its name: the triangle and the border
+  TIMES = 34, // "× 12"
+  LEAST = 40; // the least width of a node
+const NOTE_SIZE = 0.9; // of the second line, as a share of the first
+const FOLD_ABOVE = 40,
   FOLD_FUNCTIONS_ABOVE = 400,
   ASIDE_ABOVE = 24;
-const FEW = 12,
-  ENOUGH = 70; // nodes: where folding everything leaves too few, and how many opening may give
+const FEW = 6, // items: where folding everything leaves too few,
+  ENOUGH = 70, // how many opening may then give,
+  GLANCE = 16; // and how many else
 
-/** The groups that a first frame folds: repeated blocks where the graph is large, all but the first where that leaves little to see; then the other functions. */
+/**
+ * The groups that a first frame folds: all blocks of a large graph, and then level by level those are open whose content is still seen at one
+ * glance; then the functions after the first, where much is left.
+ */
 export function foldAtStart(model) {
   const folded = new Set();
   if (drawn(model) <= FOLD_ABOVE) return folded;
   model.groups.forEach((g, id) => (g.kind === 1 || g.kind === 3) && folded.add(id));
-  for (const open of openings(model)) {
-    if (shownItems(model, folded) >= FEW) break;
-    const less = new Set([...folded].filter((g) => !open.includes(g)));
-    if (shownItems(model, less) > ENOUGH) continue;
-    for (const g of open) folded.delete(g);
+  for (let shown = shownItems(model, folded); ;) {
+    const less = nextLevel(model, folded),
+      more = shownItems(model, less);
+    if (less.size === folded.size || more > (shown < FEW ? ENOUGH : GLANCE)) break;
+    folded.clear();
+    for (const g of less) folded.add(g);
+    shown = more;
   }
   const left = shownNodes(model, folded);
   const functions = [...model.groups.keys()].filter(
@@ -30,23 +40,61 @@ export function foldAtStart(model) {
   return folded;
 }
 
-/** What may be opened at the start, best first: a run with its first block and all in it, a run with that block, a run, a block. */
-function openings(model) {
+/**
+ * What stays folded when each folded group that is seen is opened, and in a run of equal blocks also the first.
+ * @param {Set<number>} folded
+ */
+export function nextLevel(model, folded) {
   const { groups } = model,
-    all = [...groups.keys()];
-  const inside = (g) => all.filter((c) => groups[c].parent === g);
-  const deep = (g) => [g, ...inside(g).flatMap(deep)];
-  const first = (g) => inside(g).sort((a, b) => groups[a].first - groups[b].first)[0];
-  const outer = all.filter(
-    (g) => (groups[g].kind === 3 || groups[g].kind === 1) && !(groups[groups[g].parent]?.kind & 1),
-  );
-  const runs = outer
-    .filter((g) => groups[g].kind === 3)
-    .sort((a, b) => groups[b].times - groups[a].times || a - b);
-  return [
-    ...runs.flatMap((g) => [[g, ...deep(first(g))], [g, first(g)], [g]]),
-    ...outer.filter((g) => groups[g].kind === 1).map((g) => deep(g)),
-  ];
+    next = new Set(folded);
+  const first = new Map();
+  for (const g of folded) {
+    const parent = groups[g].parent,
+      other = first.get(parent);
+    if (other === undefined || groups[g].first < groups[other].first) first.set(parent, g);
+  }
+  for (const g of folded) {
+    let outer = groups[g].parent;
+    while (outer >= 0 && !folded.has(outer)) outer = groups[outer].parent;
+    if (outer >= 0) continue;
+    next.delete(g);
+    if (groups[g].kind === RUN) next.delete(first.get(g));
+  }
+  return next;
+}
+
+/**
+ * What is folded when the innermost open blocks are folded as well.
+ * @param {Set<number>} folded
+ */
+export function levelAbove(model, folded) {
+  const { groups } = model,
+    next = new Set(folded);
+  const outside = new Set(); // groups with an open block inside
+  const isOpen = (g) =>
+    (groups[g].kind === 1 || groups[g].kind === RUN || groups[g].parent >= 0) && !folded.has(g);
+  groups.forEach((g, id) => {
+    if (isOpen(id) && g.kind !== EMPTY) for (let p = g.parent; p >= 0; p = groups[p].parent) outside.add(p);
+  });
+  groups.forEach((g, id) => {
+    if (g.kind !== EMPTY && isOpen(id) && !outside.has(id)) next.add(id);
+  });
+  return next;
+}
+
+/**
+ * The group and everything in it that folds.
+ * @param {number} group
+ */
+export function below(model, group) {
+  const { groups } = model;
+  const inside = new Set([group]);
+  // An outer group may come after those in it, so look until nothing is added.
+  for (let size = 0; size !== inside.size;) {
+    size = inside.size;
+    groups.forEach((g, id) => inside.has(g.parent) && inside.add(id));
+  }
+  return inside;
 }
 
 /** How many computed nodes and folded groups a drawing shows. */
@@ -77,27 +125,13 @@ function shownNodes(model, folded) {
 export const asideAtStart = (model) => model.count > ASIDE_ABOVE;
 
 /**
- * The nodes at most `radius` edges from `root`.
+ * The input of `layout`. `part`: only these nodes, without groups; `aside`: leave weights out. `note(id)` is the second line of an item,
+ * `measure` the width of a text.
  */
-export function neighbourhood(model, root, radius) {
-  let ring = [root];
-  const found = new Set(ring);
-  for (let r = 0; r < radius; r++) {
-    const next = [];
-    for (const v of ring) {
-      for (const u of [...model.operands[v], ...model.users[v]]) {
-        if (found.has(u)) continue;
-        found.add(u);
-        next.push(u);
-      }
-    }
-    ring = next;
-  }
-  return found;
-}
-
-/** The input of `layout`. `near`: only these nodes, without groups; `aside`: leave weights out. */
-export function specOf(model, { folded, aside, near = null }) {
+export function specOf(
+  model,
+  { folded, aside, part = null, note = (/** @type {number} */ _id) => "", measure = estimate },
+) {
   const { count, groups } = model;
   const top = [...groups.keys()].filter((g) => groups[g].parent < 0 && groups[g].kind >= 0);
   // A program of one function needs no frame around it.
@@ -105,34 +139,38 @@ export function specOf(model, { folded, aside, near = null }) {
     top.length === 1 && groups[top[0]].kind === 0 && !folded.has(top[0]) && model.group.every((g) => g >= 0)
       ? top[0]
       : -2;
-  const inside = near ? () => -1 : (g) => (g === alone ? -1 : g);
+  /** @param {number} id */
+  const noteWidth = (id) => (note(id) ? measure(note(id), "ui") * NOTE_SIZE : 0);
+  const inside = part ? () => -1 : (g) => (g === alone ? -1 : g);
   return {
     count,
     edges: model.edges,
-    width: Float32Array.from(
-      { length: count },
-      (_, i) =>
-        Math.min(LONGEST, Math.max(2, model.label(i).length)) * LETTER +
-        padding(model.families[model.family(i)]?.shape),
-    ),
-    height: new Float32Array(count).fill(28),
+    width: Float32Array.from({ length: count }, (_, i) => {
+      const text = Math.max(measure(shortened(model.label(i))), noteWidth(i));
+      return Math.max(LEAST, widthFor(model.families[model.family(i)]?.shape, text));
+    }),
+    height: Float32Array.from({ length: count }, (_, i) => 28 + (note(i) ? NOTE : 0)),
     group: Int32Array.from(model.group, (g) => inside(g)),
     parents: Int32Array.from(groups, (g) => inside(g.parent)),
-    folded: Uint8Array.from(groups, (_, id) => (!near && folded.has(id) ? 1 : 0)),
+    folded: Uint8Array.from(groups, (_, id) => (!part && folded.has(id) ? 1 : 0)),
     hidden: Uint8Array.from({ length: count }, (_, i) =>
-      (near ? !near.has(i) : aside && model.aside[i]) ? 1 : 0,
+      (part && !part.has(i)) || (aside && model.aside[i]) ? 1 : 0,
     ),
     foldedWidth: Float32Array.from(
       groups,
-      (g) => Math.min(LONGEST, g.label.length + 2) * NARROW + 22 + (g.times > 1 ? 38 : 0),
+      (g, id) =>
+        Math.max(measure(shortened(g.label), "ui"), noteWidth(count + id)) + CARD + (g.times > 1 ? TIMES : 0),
     ),
-    foldedHeight: Float32Array.from(groups, (g) => (g.times > 1 ? 36 : 30)),
+    foldedHeight: Float32Array.from(
+      groups,
+      (g, id) => (g.times > 1 ? 36 : 30) + (note(count + id) ? NOTE : 0),
+    ),
   };
 }
 
 /** Sums over each group and everything in it: nodes, parameters (what is there, or is read there, each once), operations, bytes. */
 export function groupTotals(model) {
-  const totals = model.groups.map(() => ({ nodes: 0, calls: 0, params: 0, flops: 0, bytes: 0 }));
+  const totals = model.groups.map(() => ({ nodes: 0, calls: 0, params: 0, flops: 0, bytes: 0, time: 0 }));
   const counted = model.groups.map(() => new Set());
   /** @param {number} i */
   const leaf = (i) => model.operands[i].length === 0;
@@ -148,6 +186,7 @@ export function groupTotals(model) {
       }
       t.flops += model.flops(i);
       t.bytes += model.bytes(i);
+      t.time += model.time(i);
     }
   }
   return totals;

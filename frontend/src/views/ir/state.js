@@ -1,6 +1,7 @@
 // The state of the explorer as a token's object, and back. Unknown keys and bad values are ignored.
 
 import { formatList, integer, parseList } from "../../core/links.js";
+import { formatReach, parseNear, parseReach, reachedBy } from "./reach.js";
 /** @import { IrExplorer } from "./view.js" */
 /** @import { State } from "../../core/types.js" */
 
@@ -16,9 +17,12 @@ export function writeState(explorer) {
   return {
     sel: chosen.sel < 0 ? "" : chosen.sel < model.count ? chosen.sel : `g${chosen.sel - model.count}`,
     fold: same(chosen.folded, startFolds) ? "" : formatList(chosen.folded) || "none",
-    near: chosen.near ? `${chosen.near.root}.${chosen.near.radius}` : "",
+    near: chosen.reach?.kind === "near" ? `${chosen.reach.root}.${chosen.reach.radius}` : "",
+    reach: formatReach(chosen.reach),
+    part: chosen.only && chosen.reach ? 1 : "",
     weights: chosen.aside === explorer.startAside ? "" : chosen.aside ? "0" : "1",
-    fam: formatList(chosen.families),
+    by: chosen.by === "family" ? "" : chosen.by,
+    fam: formatList(chosen.classes),
     zoom: looked
       ? [k.toFixed(3), Math.round((w / 2 - x) / k), Math.round((height / 2 - y) / k)].join("_")
       : "",
@@ -38,7 +42,10 @@ export function readState(explorer, state) {
   const count = model.groups.length;
   explorer.startAside ??= chosen.aside;
   chosen.sel = chosenId(state.sel, model);
-  chosen.near = nearOf(state.near, model);
+  chosen.reach = parseReach(state.reach, model) ?? parseNear(state.near, model);
+  chosen.only = chosen.reach !== null && state.part === "1";
+  chosen.anchor = -1;
+  explorer.shown.reached = chosen.reach && reachedBy(model, chosen.reach);
   chosen.aside = state.weights === "1" ? false : state.weights === "0" ? true : explorer.startAside;
   const folded =
     state.fold === undefined || state.fold === ""
@@ -47,7 +54,10 @@ export function readState(explorer, state) {
   explorer.rows.setFolded(explorer.program.lists);
   explorer.finder.restore(state);
   explorer.setFolded(new Set(folded));
-  explorer.setFamilies(new Set(parseList(state.fam).filter((f) => f < model.families.length)));
+  explorer.shown.setColors(state.by ?? "family");
+  explorer.shown.setClasses(
+    new Set(parseList(state.fam).filter((at) => at < explorer.shown.coloring.classes.length)),
+  );
   explorer.tabs.select(["program", "graph", "details"].includes(state.tab) ? state.tab : "graph");
   explorer.open(chosen.sel);
   if (chosen.sel < 0) explorer.graph.fit();
@@ -62,12 +72,6 @@ function chosenId(text, model) {
   if (group) return Number(group[1]) < model.groups.length ? model.count + Number(group[1]) : -1;
   const id = integer(text, -1);
   return id >= 0 && id < model.count ? id : -1;
-}
-
-/** @param {string} text */
-function nearOf(text, model) {
-  const [root, radius] = parseList(text);
-  return root < model.count && radius >= 1 && radius <= 3 ? { root, radius } : null;
 }
 
 /**

@@ -4,23 +4,27 @@ import { fill, h } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
 import { createFrame, showHelp, showLink } from "../../core/frame.js";
 import { bindKeys } from "../../core/keys.js";
-import { createRows } from "../../core/rows.js";
 import { addStyle } from "../../core/style.js";
 import { createTabs } from "../../core/tabs.js";
 import { createGraph } from "../../graph/draw.js";
 import { layout, relayout } from "../../graph/layout.js";
 import { createModel } from "../../graph/model.js";
-import { createLegend, createTools } from "./bar.js";
+import { createTools } from "./bar.js";
 import { createDetails } from "./details.js";
 import { createFinder } from "./find.js";
 import { keyBindings } from "./keys.js";
-import { deriveProgram, scopeLanes } from "./program.js";
-import { asideAtStart, foldAtStart, groupTotals, neighbourhood, specOf } from "./spec.js";
+import { createLegend } from "./legend.js";
+import { deriveProgram } from "./program.js";
+import { createProgramRows } from "./program_rows.js";
+import { Shown } from "./shown.js";
+import { asideAtStart, below, foldAtStart, groupTotals, levelAbove, nextLevel, specOf } from "./spec.js";
 import { readState, writeState } from "./state.js";
-import { describe, sayAll, sayGroup, sayNode, tip } from "./words.js";
+import { createStrip } from "./strip.js";
+import { describe, sayAll, sayGroup, sayNode, sayReach, tip } from "./words.js";
 import css from "./style.css";
 /** @import { IRView } from "../../generated/ir.js" */
 /** @import { Context, State } from "../../core/types.js" */
+/** @import { Reach } from "./reach.js" */
 
 addStyle(css);
 
@@ -45,8 +49,6 @@ export function mountIr(root, view, ctx) {
 }
 
 export class IrExplorer {
-  /** By group, the nodes in it. @type {number[][] | null} */
-  members = null;
   /** Whether the weights were aside at the start. @type {boolean | undefined} */
   startAside;
   /** @type {ReturnType<typeof createFrame>} */
@@ -61,6 +63,8 @@ export class IrExplorer {
   tools = LATER;
   /** @type {ReturnType<typeof createLegend>} */
   legend = LATER;
+  /** @type {ReturnType<typeof createStrip>} */
+  strip = LATER;
   /** @type {{ program: HTMLDivElement; graph: HTMLDivElement; details: HTMLDivElement; }} */
   panes = LATER;
   /** @type {ReturnType<typeof createTabs>} */
@@ -69,7 +73,7 @@ export class IrExplorer {
   keys = LATER;
   /** @type {ReturnType<typeof bindKeys>} */
   unbind = LATER;
-  /** @type {ReturnType<typeof createRows>} */
+  /** @type {ReturnType<typeof createProgramRows>} */
   rows = LATER;
   /** @type {any} */
   layout = LATER;
@@ -96,10 +100,16 @@ export class IrExplorer {
     this.chosen = {
       sel: -1,
       folded: new Set(this.startFolds),
-      near: null,
+      /** @type {Reach | null} */
+      reach: null,
+      only: false, // whether the graph leaves out what is not in reach
+      anchor: -1, // where paths begin whose end is not chosen yet
       aside: asideAtStart(this.model),
-      families: new Set(),
+      by: "family",
+      /** @type {Set<number>} */
+      classes: new Set(),
     };
+    this.shown = new Shown(this);
     this.build();
     this.restore(ctx.state);
   }
@@ -114,14 +124,14 @@ export class IrExplorer {
       summary: view.summary,
     });
     this.frame.say.setAttribute("aria-label", "what is chosen");
-    this.buildRows();
+    this.rows = createProgramRows(this);
     this.graph = createGraph({
       model,
       ctx,
       hooks: {
         select: (id) => this.select(id, { from: "graph" }),
         hover: (id) => this.hover(id),
-        toggle: (g) => this.toggle(g),
+        toggle: (g, deep) => this.toggle(g, deep),
         describe: (id) => describe(this, id),
         tip: (id) => tip(this, id),
         rank: (g) => this.program.groupRow.get(g) ?? g,
@@ -136,10 +146,11 @@ export class IrExplorer {
     });
     this.finder = createFinder(this);
     this.tools = createTools(this);
+    this.strip = createStrip(this);
     this.legend = createLegend(this);
     this.panes = {
       program: h("div", { class: "ir-pane pane-rows" }, this.rows.el),
-      graph: h("div", { class: "ir-pane pane-graph" }, this.graph.el),
+      graph: h("div", { class: "ir-pane pane-graph" }, this.strip.el, this.graph.el),
       details: h("div", { class: "ir-pane pane-details" }, this.details.el),
     };
     this.tabs = createTabs({
@@ -173,55 +184,6 @@ export class IrExplorer {
     this.unbind = bindKeys(this.root, this.keys);
   }
 
-  buildRows() {
-    const { model, program } = this;
-    const scopes = scopeLanes(this.view.scopes, program.shownOf, program.view.rows.length);
-    const columns = [];
-    if (scopes.lanes)
-      columns.push({
-        id: "scope",
-        title: "let",
-        width: `${Math.max(38, 8 * scopes.lanes + 6)}px`,
-        /** @param {number} row */
-        draw: (row, cell) => drawScope(scopes.rows[row], cell),
-      });
-    if (this.view.nodes.some((_, i) => model.uses(i) > 1))
-      columns.push({
-        id: "uses",
-        title: "uses",
-        width: "54px",
-        /** @param {number} row */
-        draw: (row, cell) => this.drawUses(row, cell),
-      });
-    this.rows = createRows({
-      view: program.view,
-      label: `program of ${this.view.title}`,
-      columns,
-      hooks: {
-        select: (row, byReader) => byReader && this.select(this.idOfRow(row), { from: "rows" }),
-        hover: (hit) => this.hover(hit ? (hit.ref >= 0 ? hit.ref : this.idOfRow(hit.row)) : -1, "rows"),
-        fold: () => this.foldedInRows(),
-        activate: (row) => this.toggle(program.groupOfRow.get(row)),
-      },
-    });
-    this.rows.setColumns();
-  }
-
-  /** @param {number} row */
-  drawUses(row, cell) {
-    const node = this.program.nodeOfRow.get(row),
-      uses = node === undefined ? 0 : this.model.uses(node);
-    fill(
-      cell,
-      uses > 1
-        ? [
-            h("b", { "aria-hidden": "true", title: `used ${uses} times` }, `×${uses}`),
-            h("span", { class: "sr" }, `used ${uses} times`),
-          ]
-        : null,
-    );
-  }
-
   /** @param {number} row */
   idOfRow(row) {
     const node = this.program.nodeOfRow.get(row);
@@ -244,15 +206,21 @@ export class IrExplorer {
    * Lays the graph out again; `keep` stays where it is on the screen, and so does everything that did not change.
    */
   draw({ keep = -1, fresh = false } = {}) {
-    const { near, aside, folded } = this.chosen;
-    const shown = near && neighbourhood(this.model, near.root, near.radius);
-    const spec = specOf(this.model, { folded, aside: aside && !near, near: shown });
-    const kind = near ? `near ${near.root} ${near.radius}` : "whole";
+    const { reach, aside, folded } = this.chosen;
+    const part = this.shown.part();
+    const spec = specOf(this.model, {
+      folded,
+      aside: aside && reach?.kind !== "near",
+      part,
+      note: this.shown.coloring.note,
+      measure: this.graph.measure,
+    });
+    const kind = part ? `${reach.kind} ${reach.root} ${reach.radius ?? reach.other}` : "whole";
     this.layout =
       fresh || !this.layout || this.layoutKind !== kind ? layout(spec) : relayout(this.layout, spec);
-    const fit = this.layoutKind !== kind;
+    const fit = this.layoutKind !== kind || (fresh && this.graph.atFit);
     this.layoutKind = kind;
-    const label = near ? `graph around ${this.model.label(near.root)}` : `graph of ${this.view.title}`;
+    const label = part ? `graph around ${this.model.label(reach.root)}` : `graph of ${this.view.title}`;
     this.graph.show(this.layout, { keep, label });
     if (fit) this.graph.fit();
     this.mark();
@@ -278,11 +246,18 @@ export class IrExplorer {
     if (this.ready) this.ctx.changed();
   }
 
-  /** @param {number} g */
-  toggle(g) {
+  /**
+   * Folds or opens a group; `deep`: with everything in it.
+   * @param {number} g
+   */
+  toggle(g, deep = false) {
     if (!this.model.groups[g]) return;
-    const folded = new Set(this.chosen.folded);
-    if (!folded.delete(g)) folded.add(g);
+    const folded = new Set(this.chosen.folded),
+      fold = !folded.has(g);
+    for (const group of deep ? below(this.model, g) : [g]) {
+      if (fold) folded.add(group);
+      else folded.delete(group);
+    }
     this.setFolded(folded, { keep: this.model.count + g });
     this.frame.announce(`${this.model.groups[g].label}: ${folded.has(g) ? "folded" : "open"}`);
     if (this.chosen.sel === this.model.count + g) this.details.show(this.chosen.sel, folded.has(g));
@@ -290,15 +265,22 @@ export class IrExplorer {
 
   /** @param {boolean} fold */
   foldAll(fold) {
+    const { groups } = this.model;
     const all = this.startFolds.size
       ? this.startFolds
-      : new Set(
-          [...this.model.groups.keys()].filter(
-            (g) => this.model.groups[g].parent >= 0 || this.model.groups[g].kind !== 0,
-          ),
-        );
+      : new Set([...groups.keys()].filter((g) => groups[g].parent >= 0 || groups[g].kind !== 0));
     this.setFolded(new Set(fold ? all : []));
     this.graph.fit();
+  }
+
+  /**
+   * Opens one level of groups more, or folds the innermost.
+   * @param {boolean} fold
+   */
+  foldLevel(fold) {
+    const { folded, sel } = this.chosen;
+    this.setFolded((fold ? levelAbove : nextLevel)(this.model, folded), { keep: this.shownId(sel) });
+    if (sel < 0) this.graph.fit();
   }
 
   // --- choosing
@@ -334,18 +316,23 @@ export class IrExplorer {
     this.mark();
     if (from !== "graph") this.graph.reveal(this.shownId(id));
     this.details.show(id, this.chosen.folded.has(id - this.model.count));
-    const words =
-      id < 0
-        ? sayAll(this)
-        : id < this.model.count
-          ? sayNode(this, id)
-          : sayGroup(this, id - this.model.count);
-    fill(this.frame.say, words);
+    this.say();
     this.tools.update();
+    this.strip.update();
     if (quiet) return;
     // Along the arrows in the graph, the list's own active option is what is read.
     if (from !== "keys") this.frame.announce(this.frame.say.textContent);
     this.ctx.changed();
+  }
+
+  say() {
+    const { sel, reach } = this.chosen,
+      { count } = this.model;
+    const of = reach && reach.kind !== "near" ? sayReach(this) : null;
+    fill(
+      this.frame.say,
+      of ?? (sel < 0 ? sayAll(this) : sel < count ? sayNode(this, sel) : sayGroup(this, sel - count)),
+    );
   }
 
   /** Chooses `id` wherever it is: opens what is folded around it. */
@@ -392,58 +379,6 @@ export class IrExplorer {
 
   // --- what is shown
 
-  /** @param {string | number} radius */
-  setNear(radius) {
-    const { sel, near } = this.chosen;
-    const root = sel >= 0 && sel < this.model.count ? sel : near?.root;
-    this.chosen.near = radius && root !== undefined ? { root, radius } : null;
-    this.draw({ keep: this.chosen.sel });
-    this.graph.reveal(this.shownId(this.chosen.sel));
-    this.tools.update();
-    if (this.ready) this.ctx.changed();
-  }
-
-  /** @param {boolean} aside */
-  setAside(aside) {
-    this.chosen.aside = aside;
-    this.draw({ keep: this.shownId(this.chosen.sel) });
-    this.tools.update();
-    if (this.ready) this.ctx.changed();
-  }
-
-  /** @param {Set<number>} families */
-  setFamilies(families) {
-    this.chosen.families = families;
-    const { model } = this;
-    const has = (id) => families.has(model.family(id));
-    this.graph.dim(
-      families.size === 0
-        ? () => false
-        : (item) => {
-            if (item.group < 0) return !has(item.id);
-            return !item.frame && !this.membersOf(item.group).some(has);
-          },
-    );
-    const rows = families.size
-      ? [...this.program.nodeOfRow].filter(([, i]) => !has(i)).map(([row]) => row)
-      : [];
-    this.rows.mark(
-      "faded",
-      rows.filter((row) => this.rows.anchor(row) === row),
-    );
-    this.legend.update();
-    if (this.ready) this.ctx.changed();
-  }
-
-  membersOf(group) {
-    if (!this.members) {
-      this.members = this.model.groups.map(() => []);
-      for (let i = 0; i < this.model.count; i++)
-        for (let g = this.model.group[i]; g >= 0; g = this.model.groups[g].parent) this.members[g].push(i);
-    }
-    return this.members[group];
-  }
-
   /**
    * @param {string} id
    * @param {boolean} byReader
@@ -458,7 +393,7 @@ export class IrExplorer {
       h(
         "p",
         null,
-        "In the graph, arrows follow edges: ↑ to an operand, ↓ to a user, ← → to a neighbour. Drag to move; press the graph once, and the wheel zooms.",
+        "In the graph, arrows follow edges: ↑ to an operand, ↓ to a user, ← → to a neighbor. Drag to move; press the graph once, and the wheel zooms. Shift with a press on ▸ opens everything inside.",
       ),
     ]);
   }
@@ -480,12 +415,4 @@ export class IrExplorer {
     this.rows.destroy();
     this.frame.destroy();
   }
-}
-
-function drawScope(lanes, cell) {
-  fill(
-    cell,
-    lanes.map(([lane, part]) => h("i", { class: part, style: { left: `${4 + lane * 8}px` } })),
-    lanes.some(([, part]) => part === "start") ? h("span", { class: "sr" }, "a let begins here") : null,
-  );
 }

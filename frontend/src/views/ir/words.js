@@ -2,13 +2,17 @@
 
 import { h } from "../../core/dom.js";
 import { KIND_NAMES } from "../../graph/model.js";
-import { short } from "./details.js";
+import { duration, short } from "../../graph/numbers.js";
+import { quoted } from "../../core/sentence.js";
 /**
  * @import { IrExplorer } from "./view.js"
  * @param {string} text
  */
 
-const code = (text) => h("code", null, text);
+const LONGEST = 48; // letters of a name in a sentence
+/** @param {string} text */
+export const clipped = (text, most = LONGEST) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const code = (text) => h("code", { title: text.length > LONGEST ? text : null }, clipped(text));
 /** @param {HTMLElement[]} parts */
 const listed = (parts) =>
   parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
@@ -25,7 +29,7 @@ const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
 export function sayAll({ view, chosen, model }) {
   const folded = chosen.folded.size ? " Press ▸ to open a block." : "";
   return [
-    view.summary,
+    ...quoted(view.summary),
     h(
       "small",
       null,
@@ -68,6 +72,7 @@ export function sayNode({ model }, id) {
 export function sayGroup({ model, totals, chosen }, g) {
   const { label, kind, module, times: n } = model.groups[g],
     sum = totals[g];
+  const time = sum.time ? `, ${duration(sum.time)}` : "";
   return [
     h("strong", null, label),
     kind === 3
@@ -79,9 +84,37 @@ export function sayGroup({ model, totals, chosen }, g) {
     h(
       "small",
       null,
-      `${short(sum.params)} parameters, ${short(sum.flops, "FLOP")}. ${chosen.folded.has(g) ? "Enter opens it." : "Enter folds it."}`,
+      `${short(sum.params)} parameters, ${short(sum.flops, "FLOP")}${time}. ${chosen.folded.has(g) ? "Enter opens it, Shift+Enter all of it." : "Enter folds it."}`,
     ),
   ];
+}
+
+/**
+ * What belongs to a node: everything above it, below it, or on the paths to another.
+ * @param {IrExplorer} explorer
+ */
+export function sayReach({ model, chosen, shown }) {
+  const { kind, root, other } = chosen.reach,
+    nodes = [...shown.reached];
+  const calls = nodes.filter((i) => model.operands[i].length).length,
+    flops = nodes.reduce((n, i) => n + model.flops(i), 0);
+  const name = (/** @type {number} */ i) => code(model.name(i) || model.label(i));
+  const size = [
+    `${calls} of ${model.view.totals.calls} calls`,
+    flops ? `, ${short(flops, "FLOP")}` : "",
+    ".",
+  ];
+  const hint = h(
+    "small",
+    null,
+    chosen.only ? "Press o for the whole graph, Esc to end." : "Press o to see only these, Esc to end.",
+  );
+  if (kind === "up") return ["Everything from which ", name(root), " is computed: ", ...size, hint];
+  if (kind === "down") return ["Everything that is computed from ", name(root), ": ", ...size, hint];
+  const none =
+    !model.operands[root].includes(other) && !model.users[root].includes(other) && nodes.length === 2;
+  if (none) return ["No path leads from ", name(root), " to ", name(other), ", or back.", hint];
+  return ["Everything on the paths between ", name(root), " and ", name(other), ": ", ...size, hint];
 }
 
 /**
