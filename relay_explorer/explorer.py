@@ -140,7 +140,7 @@ def explore(
     args: Sequence[object] = (),
     limit: int | None = None,
     passes: Sequence[Pass] | str | None = None,
-    against: Sequence[Pass] | str | None = None,
+    against: object = None,
     kernel: str | int | Sequence[str | int] | None = None,
     measure: bool = False,
     scheme: Scheme | str | None = None,
@@ -150,15 +150,18 @@ def explore(
     or the path of a file that contains a program or a model of ONNX, PyTorch, TensorFlow, Keras, TFLite or
     MXNet. It may also be such a model itself: what an importer returns, an `onnx.ModelProto`, a
     `torch.export.ExportedProgram`, a Keras model, or a PyTorch module, which is imported for example inputs,
-    `args`, and these may be the second argument: `explore(model, args)`. A list of modules is shown as
-    versions of one program, aligned by their structure.
+    `args`, and these may be the second argument: `explore(model, args)`. `against` is a second program, in
+    any of these forms, which is shown beside the first. A list of modules is shown as versions of one
+    program, aligned by their structure.
 
     `view` is one of the following. The default is "types" for an inference, "evaluation" for an evaluation
     (`execute.record`), "quantize" for a quantization (`quantize.trace`), "lowering" for a measurement,
-    "pipeline" for a list, and "ir" for everything else.
+    "compare" where there is a second program, "pipeline" for a longer list, and "ir" for everything else.
 
     * "ir": the program as text and graph.
     * "source": the nodes of an imported model beside the Relay program that they became, also after passes.
+    * "compare": the program beside `against`, which is another one or passes that run on it; with `passes`,
+      the program after these passes, and without `against`, before and after them.
     * "costs": the floating-point operations, bytes and parameters of each call.
     * "types": type inference, step by step.
     * "evaluation": a run of `@main` for `args`, of which the first `limit` steps are recorded.
@@ -206,7 +209,13 @@ def explore(
         args = view if isinstance(view, (tuple, list)) else (view,)  # one tensor stands for a tuple of it
         view = None
     if isinstance(x, list) and len(x) > 1 and all(isinstance(module, IRModule) for module in x):
-        return _compared(x, view, state, title, name)
+        if len(x) > 2 or view == "pipeline":
+            return _versions(x, view, state, title, name)
+        x, against = x
+    if against is not None:
+        view = view or "compare"
+        if is_pytorch(against) and len(args):
+            against = from_pytorch(against, args if isinstance(args, (tuple, list)) else (args,))[0]
     if is_pytorch(x) and not isinstance(args, (tuple, list)):
         args = (args,)
     if is_pytorch(x) and len(args):
@@ -246,7 +255,7 @@ def _token(state: str | None) -> str:
     return (state or "").partition(":")[2] if (state or "").startswith("#rx-") else state or ""
 
 
-def _compared(
+def _versions(
     modules: Sequence[IRModule], view: str | None, state: str | None, title: str | None, name: str | None
 ) -> Explorer:
     """Show versions of a program."""
@@ -254,8 +263,8 @@ def _compared(
 
     if view not in (None, "pipeline"):
         raise RelayError(
-            f"several programs are shown in the view 'pipeline', not in {view!r}",
-            help=["show each on its own"],
+            f"more than two programs are shown in the view 'pipeline', not in {view!r}",
+            help=["show each on its own, or two: explore(a, against=b)"],
         )
     built = comparison_view(modules, title or "")
     return Explorer(built, name or _name(built), _token(state))

@@ -10,18 +10,19 @@ from ..ir.expr import Call, Constant, Expr
 from ..ir.module import IRModule
 from ..ir.op import Op
 from ..ir.walk import post_order
-from ..views.pipeline.format import Fate, PipelineView
+from ..views.compare.format import CompareView
+from ..views.compare.view import compare_view
+from ..views.format import Row
+from ..views.pipeline.format import Fate
 from .programs import Program
 
 
-def report(programs: Sequence[Program], names: Sequence[str], view: PipelineView, most: int) -> str:
+def report(programs: Sequence[Program], names: Sequence[str], most: int) -> str:
     """Return the difference between each program and the next, in at most `most` lines of each."""
     parts = []
-    for stage, ((before, after), (old, new)) in enumerate(
-        zip(pairwise(programs), pairwise(names), strict=True), start=1
-    ):
+    for (before, after), (old, new) in zip(pairwise(programs), pairwise(names), strict=True):
         lines = [f"--- {old}", f"+++ {new}", *_counts(before.mod, after.mod)]
-        changed = list(_changed(view, view.pipelines[0].stages[stage]))
+        changed = list(_changed(compare_view(before.mod, after.mod)))
         lines += changed[:most]
         if len(changed) > most:
             lines.append(f"… {len(changed) - most:,} more lines, which the page shows")
@@ -59,17 +60,16 @@ def _exprs(module: IRModule) -> Iterator[Expr]:
             yield from post_order(function)
 
 
-def _changed(view: PipelineView, number: int) -> Iterator[str]:
+def _changed(view: CompareView) -> Iterator[str]:
     """Yield the lines that differ, with `-` and `+` before them, in the order of the programs."""
-    for before, after, fate in view.stages[number].align:
-        if fate in (Fate.KEPT, Fate.MOVED):
+    for pair in view.pairs:
+        if pair.fate in (Fate.KEPT, Fate.MOVED):
             continue
-        if before >= 0:
-            yield f"- {_text(view, before)}"
-        if after >= 0:
-            yield f"+ {_text(view, after)}"
+        if pair.a >= 0:
+            yield f"- {_text(view.a.rows[pair.a])}"
+        if pair.b >= 0:
+            yield f"+ {_text(view.b.rows[pair.b])}"
 
 
-def _text(view: PipelineView, row: int) -> str:
-    shown = view.rows[row]
-    return "  " * shown.depth + shown.text
+def _text(row: Row) -> str:
+    return "  " * row.depth + row.text

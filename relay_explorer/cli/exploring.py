@@ -36,7 +36,8 @@ def add(commands: Any) -> None:
   relay-explorer explore model.onnx                         the program as text and graph
   relay-explorer explore model.onnx --view source           the model's nodes beside the Relay program
   relay-explorer explore model.onnx --view pipeline --passes "SimplifyInference, FuseOps"
-  relay-explorer explore before.onnx after.onnx             what differs between two versions
+  relay-explorer explore before.onnx after.onnx             what differs between two programs
+  relay-explorer explore resnet50 --against "SimplifyInference, FoldScaleAxis"
   relay-explorer explore model.tflite --view evaluation --input x.npz
   relay-explorer explore lenet --view types -o types.html
   relay-explorer explore model.onnx --view quantize --scheme ternary --input x.npz
@@ -54,7 +55,7 @@ def add(commands: Any) -> None:
         "--view",
         choices=tuple(kinds),
         help="; ".join(f"{kind.name}: {kind.help}" for kind in kinds.values())
-        + " (default: ir; of several programs: pipeline; of a measurement: lowering)",
+        + " (default: ir; of two programs: compare; of more: pipeline; of a measurement: lowering)",
     )
     parser.add_argument(
         "--target",
@@ -91,8 +92,9 @@ def add(commands: Any) -> None:
     )
     parser.add_argument(
         "--against",
-        metavar="PIPELINE",
-        help="a second pipeline, which --view pipeline shows beside the first",
+        metavar="FILE|PIPELINE",
+        help="another program, or passes that run on this one, which --view compare (the default with this "
+        "option) shows beside it; with --view pipeline, a second pipeline",
     )
     parser.add_argument(
         "--scheme",
@@ -113,13 +115,14 @@ def add(commands: Any) -> None:
 
 def _explore(parsed: argparse.Namespace) -> int:
     from ..explorer import explore
+    from ..views.compare import is_pipeline
 
     if parsed.others:
         return _compare(parsed)
     measured = kind_of(parsed.program) == files.MEASUREMENT or (
         parsed.program.endswith(".json") and kind_of(parsed.program) != files.MXNET
     )
-    view = parsed.view or ("lowering" if measured else "ir")
+    view = parsed.view or ("lowering" if measured else "compare" if parsed.against else "ir")
     if measured and view != "lowering":
         raise RelayError(
             f"a measurement can only be shown in the view `lowering`, not in `{view}`",
@@ -143,6 +146,8 @@ def _explore(parsed: argparse.Namespace) -> int:
     for name in ("passes", "against", "scheme"):
         if getattr(parsed, name):
             options[name] = getattr(parsed, name)
+    if parsed.against and view == "compare" and not is_pipeline(parsed.against):
+        options["against"] = load(parsed.against, parsed).mod
     if view == "lowering" and not measured:
         from ..lower.build import build
 
@@ -167,23 +172,31 @@ def _finish(explorer: Explorer, stem: str, parsed: argparse.Namespace) -> int:
 
 
 def _compare(parsed: argparse.Namespace) -> int:
-    """Show several versions of a program: print how they differ, and write a page that aligns them."""
+    """Show two versions of a program side by side, or more one after the other, and print how they differ."""
     from ..explorer import Explorer
+    from ..views.compare.view import compare_view
     from ..views.comparison import comparison_view
     from .difference import report
 
-    if parsed.view not in (None, "pipeline") or parsed.passes or parsed.against:
+    paths = [parsed.program, *parsed.others]
+    view = "compare" if len(paths) == 2 else "pipeline"
+    if parsed.view not in (None, "pipeline", view) or parsed.passes or parsed.against:
         raise RelayError(
-            "several programs are shown in the view `pipeline`, one after the other",
+            f"{'two' if len(paths) == 2 else 'several'} programs are shown in the view `{view}`",
             help=["leave out --view, --passes and --against"],
         )
-    programs = [load(text, parsed) for text in (parsed.program, *parsed.others)]
-    names = _distinct([program.name for program in programs], [parsed.program, *parsed.others])
+    programs = [load(text, parsed) for text in paths]
+    names = _distinct([program.name for program in programs], paths)
+    modules, title = [program.mod for program in programs], parsed.title or ""
     with waiting("comparing"):
-        view = comparison_view([program.mod for program in programs], parsed.title or "", names)
-    explorer = Explorer(view, plain("-".join(names)))
+        shown = (
+            compare_view(modules[0], modules[1], (names[0], names[1]), title)
+            if (parsed.view or view) == "compare"
+            else comparison_view(modules, title, names)
+        )
+    explorer = Explorer(shown, plain("-".join(names)))
     if parsed.output != "-":
-        print(report(programs, names, view, MAX_DIFFERENCES))
+        print(report(programs, names, MAX_DIFFERENCES))
     return _finish(explorer, plain("-".join(names)), parsed)
 
 

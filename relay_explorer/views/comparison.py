@@ -1,30 +1,24 @@
-"""Compare programs that did not come from one another, such as two versions of a model: the pipeline view
-shows them as stages, aligned by their structure.
+"""Show several versions of a program one after the other: the pipeline view shows them as stages, aligned by
+their structure. (Two programs are shown by the view `compare`.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace as dataclass_replace
-from difflib import SequenceMatcher
-from hashlib import blake2b
 from pathlib import Path
 
-from ..frontends.base.source import node_of
-from ..ir.adt import Constructor, Match, pattern_vars
+from ..ir.adt import Match, pattern_vars
 from ..ir.annotate import set_origin
-from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, TupleGetItem, Var
+from ..ir.expr import Constant, Expr, Function, Var
 from ..ir.module import IRModule
-from ..ir.op import Op
-from ..ir.walk import children, post_order, rebuild
+from ..ir.walk import children, rebuild
 from ..transform.infrastructure import Pass, PassContext
+from .compare.matching import correspondence, expressions
 from .pipeline.format import PipelineView
 from .pipeline.origins import Origins
 from .pipeline.view import pipeline_view
 from .words import counted
-
-MAX_ALIGNED = 4_000  # expressions that are left for the alignment in order, which takes quadratic time
-_NAMES = (Op, GlobalVar, Constructor)
 
 
 class _Version(Pass):
@@ -72,114 +66,17 @@ def _name(module: IRModule, number: int) -> str:
 def matched(before: IRModule, after: IRModule) -> IRModule:
     """Return `after` with each of its expressions as if it came from the corresponding one of `before`.
 
-    If `after` came from `before` by passes, that is how it is shown. Otherwise expressions correspond if they
-    were imported from nodes of the same name, or compute the same, or compute the same but for the values of
-    constants, or, in order, call the same operator.
+    If `after` came from `before` by passes, that is how it is shown. Otherwise, expressions correspond as
+    `compare.matching` finds.
     """
-    old, new = _exprs(before), _exprs(after)
+    old, new = expressions(before), expressions(after)
     origins = Origins({expr: number for number, expr in enumerate(old)})
     if any(origins.add(expr, number) for number, expr in enumerate(new)):
         return after
-    source = _correspondence(old, new)
-    return _copied(after, new, source)
+    return _copied(after, new, correspondence(before, after))
 
 
-def _exprs(module: IRModule) -> list[Expr]:
-    functions = [function for function in module.functions.values() if isinstance(function, Expr)]
-    return [
-        expr
-        for expr in dict.fromkeys(expr for function in functions for expr in post_order(function))
-        if not isinstance(expr, _NAMES)
-    ]
-
-
-def _correspondence(old: Sequence[Expr], new: Sequence[Expr]) -> dict[Expr, Expr]:
-    """Return the expression of `old` that corresponds to each of `new`, as far as there is one."""
-    source: dict[Expr, Expr] = {}
-    taken: set[Expr] = set()
-    kinds: list[Callable[[Sequence[Expr]], dict[Expr, Hashable]]] = [
-        _by_node,
-        lambda exprs: _by_structure(exprs, True),
-        lambda exprs: _by_structure(exprs, False),
-    ]
-    for kind in kinds:
-        keys_old, keys_new = kind(old), kind(new)
-        waiting: dict[Hashable, list[Expr]] = {}
-        for expr in old:
-            if expr not in taken and expr in keys_old:
-                waiting.setdefault(keys_old[expr], []).append(expr)
-        for exprs in waiting.values():
-            exprs.reverse()
-        for expr in new:
-            candidates = waiting.get(keys_new[expr]) if expr not in source and expr in keys_new else None
-            if candidates:
-                source[expr] = candidates.pop()
-                taken.add(source[expr])
-    _in_order([e for e in old if e not in taken], [e for e in new if e not in source], source)
-    return source
-
-
-def _by_node(exprs: Sequence[Expr]) -> dict[Expr, Hashable]:
-    """Return as the key of an expression the node that it was imported from, and its operator."""
-    keys: dict[Expr, Hashable] = {}
-    for expr in exprs:
-        node = node_of(expr.span)
-        if node is not None and node.name:
-            keys[expr] = (node.op, node.path, node.name, _label(expr))
-    return keys
-
-
-def _by_structure(exprs: Sequence[Expr], values: bool) -> dict[Expr, Hashable]:
-    """Return as the key of an expression a digest of it and everything below it; with `values`, of the values
-    of constants and the names of variables too.
-    """
-    digests: dict[Expr, bytes] = {}
-    for expr in exprs:
-        hasher = blake2b(repr(_label(expr)).encode(), digest_size=16)
-        if isinstance(expr, Call) and expr.attrs is not None:
-            hasher.update(repr(expr.attrs.items()).encode())
-        elif isinstance(expr, Constant) and values:
-            hasher.update(expr.data.data)
-        elif isinstance(expr, Var):
-            hasher.update(str(expr.type_annotation).encode())
-            hasher.update(expr.name_hint.encode() if values else b"")
-        for part in children(expr):
-            hasher.update(digests.get(part, b"") or repr(_label(part)).encode())
-        digests[expr] = hasher.digest()
-    return {**digests}
-
-
-def _in_order(old: Sequence[Expr], new: Sequence[Expr], source: dict[Expr, Expr]) -> None:
-    """Let expressions with the same label correspond, as many as possible in their order."""
-    a, b = [_label(expr) for expr in old], [_label(expr) for expr in new]
-    large = len(a) + len(b) > MAX_ALIGNED
-    for block in SequenceMatcher(None, a, b, autojunk=large).get_matching_blocks():
-        for offset in range(block.size):
-            source[new[block.b + offset]] = old[block.a + offset]
-
-
-def _label(expr: Expr) -> Hashable:
-    match expr:
-        case Call(op=Op() as op):
-            return "call", op.name
-        case Call(op=GlobalVar() as var):
-            return "call", f"@{var.name_hint}"
-        case Op():
-            return "op", expr.name
-        case GlobalVar():
-            return "global", expr.name_hint
-        case Constructor():
-            return "constructor", expr.name_hint
-        case Constant():
-            return "constant", expr.data.dtype, expr.data.shape
-        case TupleGetItem():
-            return "field", expr.index
-        case Function():
-            return "function", len(expr.params)
-    return (type(expr).__name__,)
-
-
-def _copied(module: IRModule, exprs: Iterable[Expr], source: dict[Expr, Expr]) -> IRModule:
+def _copied(module: IRModule, exprs: Iterable[Expr], source: Mapping[Expr, Expr]) -> IRModule:
     """Return a copy of a module whose expressions have the given origins."""
     order = list(exprs)
     bound = {

@@ -132,6 +132,10 @@ class View(ABC):
     summary: str
     rows: tuple[Row, ...]
 
+    def programs(self) -> tuple[tuple[Row, ...], ...]:
+        """Return the rows of each program that the view shows."""
+        return (self.rows,)
+
     def beside(self) -> dict[int, str]:
         """Return the notes beside rows in a static picture, by the index of the row."""
         return {}

@@ -42,7 +42,13 @@ def element(view: View, name: str, state: str = "", book: bool = False) -> str:
 
 def _operators(view: View) -> dict[str, str]:
     """Return the entries in the book's reference of the operators that a view's rows name."""
-    return addresses(t.text for row in view.rows for t in row.tokens if t.kind == TokenClass.OPERATOR)
+    return addresses(
+        t.text
+        for rows in view.programs()
+        for row in rows
+        for t in row.tokens
+        if t.kind == TokenClass.OPERATOR
+    )
 
 
 def output(view: View, name: str, state: str = "", carries: bool = True) -> str:

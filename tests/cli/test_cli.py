@@ -38,7 +38,7 @@ def test_a_model(here: Path, capsys: Output) -> None:
 
 def test_a_pipeline_has_usual_passes(here: Path, capsys: Output) -> None:
     assert main(["explore", "mlp", "--view", "pipeline", "-o", "out.html"]) == 0
-    assert capsys.readouterr().out.startswith("out.html: 5 passes, 1 of which")
+    assert capsys.readouterr().out.startswith("out.html: 6 passes, 2 of which change")
 
 
 def _summary(path: str) -> str:

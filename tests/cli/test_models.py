@@ -64,10 +64,15 @@ def test_two_versions_of_a_model_are_compared(here: Path, capsys: Output) -> Non
     out = capsys.readouterr().out
     assert out.startswith("--- model\n+++ wide\n")
     assert "bytes of constants           200           300  (+100)" in out
-    assert "model-wide.json: The programs differ: model has" in out
-    stages = data("model-wide.json")["stages"]
-    assert isinstance(stages, list)
-    assert len(stages) == 2
+    assert "model-wide.json: A (model) and B (wide) call the same operators, 6 times" in out
+    assert data("model-wide.json")["view"] == "compare"
+    assert main(["explore", "model.onnx", "wide.onnx", "model.onnx", "--json", "-o", "three.json"]) == 0
+    assert "The programs differ: model.onnx has" in capsys.readouterr().out
+    assert data("three.json")["view"] == "pipeline"
+    assert main(["explore", "model.onnx", "--against", "wide.onnx", "--json", "-o", "against.json"]) == 0
+    assert data("against.json")["pairs"] == data("model-wide.json")["pairs"]
+    assert main(["explore", "model.onnx", "--against", "FoldConstant", "--json", "-o", "-"]) == 0
+    assert "after FoldConstant" in json.loads(capsys.readouterr().out.splitlines()[-1])["summary"]
 
 
 def test_a_model_compared_with_itself_does_not_differ(here: Path, capsys: Output) -> None:
@@ -77,7 +82,7 @@ def test_a_model_compared_with_itself_does_not_differ(here: Path, capsys: Output
 
 def test_several_programs_have_no_other_view(here: Path, capsys: Output) -> None:
     assert main(["explore", "model.onnx", "model.onnx", "--view", "ir"]) == 1
-    assert "several programs are shown in the view `pipeline`" in capsys.readouterr().err
+    assert "two programs are shown in the view `compare`" in capsys.readouterr().err
 
 
 # -- run

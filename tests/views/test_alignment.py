@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps
 from relay_explorer.views.format import Row
-from relay_explorer.views.pipeline.alignment import _in_order
+from relay_explorer.views.pipeline.alignment import in_order
 from relay_explorer.views.pipeline.format import Fate
 from relay_explorer.views.pipeline.view import pipeline_view
 
@@ -31,7 +31,7 @@ def longest_rising(numbers: list[int]) -> int:
 @given(st.integers(0, 12).flatmap(lambda n: st.permutations(range(n))))
 def test_as_many_rows_as_possible_stay(places: list[int]) -> None:
     both = list(enumerate(places))
-    kept = _in_order(both)
+    kept = in_order(both)
     assert set(kept) <= set(both)
     assert kept == sorted(kept)
     assert [second for _, second in kept] == sorted(second for _, second in kept)

@@ -147,11 +147,12 @@ def test_a_program_and_its_optimized_version_are_aligned_by_origin() -> None:
 
 
 def test_a_list_of_modules_is_shown_as_versions() -> None:
-    explorer = explore([layers(1), layers(2)], title="versions")
+    explorer = explore([layers(1), layers(2), layers(3)], title="versions")
     assert explorer.view.kind == "pipeline"
     assert explorer.view.title == "versions"
     with pytest.raises(RelayError, match="shown in the view 'pipeline'"):
-        explore([layers(1), layers(2)], view="ir")
+        explore([layers(1), layers(2), layers(3)], view="ir")
+    assert explore([layers(1), layers(2)]).view.kind == "compare"
 
 
 def test_matching_never_changes_the_programs() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 from ...transform.infrastructure import Pass
-from ..registry import declare
+from ..registry import ViewError, declare
 from ..source import Source
 from .format import PipelineView
 
@@ -18,11 +19,20 @@ def build(
     source: Source,
     *,
     passes: Sequence[Pass] | str | None = None,
-    against: Sequence[Pass] | str | None = None,
+    against: object = None,
 ) -> PipelineView:
     """Build the view of a program going through `passes`, by default USUAL, and with `against` through
     other passes too.
     """
+    from ..compare import is_pipeline
     from .view import pipeline_view
 
-    return pipeline_view(source.module, passes or USUAL, against, source.title, not source.reproducible)
+    if against is not None and not is_pipeline(against):
+        raise ViewError(
+            "the view 'pipeline' compares pipelines: `against` is a list of passes",
+            help=["compare programs: explore(a, against=b), in the view 'compare'"],
+        )
+
+    return pipeline_view(
+        source.module, passes or USUAL, cast(Any, against), source.title, not source.reproducible
+    )

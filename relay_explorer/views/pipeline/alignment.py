@@ -26,7 +26,7 @@ def aligned(
     both = [(b, place[key]) for b, key in enumerate(old) if key in place]
     pairs: list[Pair] = []
     b0 = a0 = 0
-    for b, a in [*_in_order(both), (len(old), len(new))]:
+    for b, a in [*in_order(both), (len(old), len(new))]:
         pairs += [
             (removed, -1, Fate.MOVED if old[removed] in common else Fate.REMOVED) for removed in range(b0, b)
         ]
@@ -37,7 +37,7 @@ def aligned(
     return pairs
 
 
-def _in_order(both: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def in_order(both: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return a longest subsequence of the pairs whose second numbers increase, as the first ones do, so that
     as many rows as possible stay in place. It takes O(n log n) time: `ends[k]` is the pair with the smallest
     second number that ends such a subsequence of k + 1 pairs, `before` the predecessor of each pair.
