@@ -1,4 +1,5 @@
 // Derived from the dataclasses of relay_explorer/views by `make views`.
+import { mountCompare } from "../views/compare/view.js";
 import { mountCosts } from "../views/costs/view.js";
 import { mountEvaluation } from "../views/evaluation/view.js";
 import { mountFusion } from "../views/fusion/view.js";
@@ -18,6 +19,7 @@ import { mountTypes } from "../views/types/view.js";
 /** @import { Mount } from "../core/types.js" */
 
 export const VIEWS = new Map(/** @type {[string, Mount][]} */ ([
+  ["compare", mountCompare],
   ["costs", mountCosts],
   ["evaluation", mountEvaluation],
   ["fusion", mountFusion],

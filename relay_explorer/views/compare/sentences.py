@@ -13,7 +13,8 @@ from ..words import count, counted
 from .format import DifferenceKind, Differs, OperatorCount, Pair
 from .rows import Side, attributes
 
-MOST_NAMED = 3  # operators in the summary
+MOST_NAMED = 3  # operators in a sentence
+_ONE_SIDE = ((Fate.REMOVED, "only in A"), (Fate.ADDED, "only in B"))
 LONGEST = 60  # characters of a value in a sentence
 
 
@@ -113,15 +114,28 @@ def several(kind: DifferenceKind, pairs: Sequence[Pair], a: Side, b: Side) -> Se
     added = sum(pair.fate == Fate.ADDED for pair in pairs)
     changed = len(pairs) - removed - added
     counts = [(changed, "differ" if changed > 1 else "differs"), (removed, "only in A"), (added, "only in B")]
-    template, *arguments = one(_telling(pairs, a, b), a, b)
     parts = [(number, word) for number, word in counts if number]
     if len(parts) > 1:
         said = f"{len(pairs):,} adjacent rows: {', '.join(f'{number:,} {word}' for number, word in parts)}."
     else:
         said = f"{len(pairs):,} adjacent rows {'' if changed else 'are '}{parts[0][1]}."
-    if not changed:
-        return f"{said}\nFor example, {{0}}.", *arguments
+    lists = [(word, _operators(pairs, a, b, fate)) for fate, word in _ONE_SIDE]
+    calls = [(word, text) for word, text in lists if text]
+    if calls:
+        listed = "; ".join(f"{word}: {{{number}}}" for number, (word, _) in enumerate(calls))
+        return f"{said}\n{listed[:1].upper()}{listed[1:]}.", *(text for _, text in calls)
+    template, *arguments = one(_telling(pairs, a, b), a, b)
     return f"{said}\n{template}", *arguments
+
+
+def _operators(pairs: Sequence[Pair], a: Side, b: Side, fate: Fate) -> str:
+    """Return the operators that the rows of one program call, with how often."""
+    side, own = (a, "a") if fate == Fate.REMOVED else (b, "b")
+    exprs = [side.program.defines(getattr(pair, own)) for pair in pairs if pair.fate == fate]
+    times = Counter(e.op.name for e in exprs if isinstance(e, Call) and isinstance(e.op, Op))
+    words = [name if number == 1 else f"{number} × {name}" for name, number in times.most_common()]
+    more = [f"{len(words) - MOST_NAMED} more"] if len(words) > MOST_NAMED else []
+    return ", ".join([*words[:MOST_NAMED], *more])
 
 
 def _telling(pairs: Sequence[Pair], a: Side, b: Side) -> Pair:
