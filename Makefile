@@ -34,7 +34,8 @@ html: $(BOOK_READY)
 	@$(BIN)/python tools/build_book.py
 
 # Programs are compiled ahead of time for this machine and for ARM, and the latter run under qemu; a GPU is emulated.
-NATIVE := cc=gcc g++=g++ objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user
+# Graphviz lays out the graphs that relay_explorer.interop draws.
+NATIVE := cc=gcc g++=g++ objcopy=binutils "aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64=qemu-user dot=graphviz
 
 # Building the book runs its pages, and test_environments_notebooks.py runs notebooks and solutions with Colab's versions: once is enough.
 # Notebooks that import PyTorch run here instead: it has no small build for Colab's version of Python.

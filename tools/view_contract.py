@@ -2,6 +2,7 @@
 
 The files are in `frontend/src/generated/`: the table by which `core/decode.js` turns a page's JSON into
 objects, TypeScript declarations of these objects, a JSON schema, and the list of the views that can be drawn.
+`relay_explorer/interop/palette.py` has the colors of `core/theme.css`.
 `--check` lists stale files instead.
 """
 
@@ -29,6 +30,8 @@ SCHEMA_TYPE = (
 )
 TARGET = ROOT / "frontend" / "src" / "generated"
 DRAWINGS = ROOT / "frontend" / "src" / "views"
+THEME = ROOT / "frontend" / "src" / "core" / "theme.css"
+PALETTE = ROOT / "relay_explorer" / "interop" / "palette.py"
 NOTE = "Derived from the dataclasses of relay_explorer/views by `make views`."
 
 
@@ -368,6 +371,24 @@ def registry() -> str:
     return "\n".join([*lines, table, ""])
 
 
+def palette_module() -> str:
+    """Return the Python module with the explorers' colors, for drawings outside of the page."""
+    css = THEME.read_text("utf-8")
+    lines = ['"""The colors of the explorers, by token. Derived from theme.css by `make views`."""', ""]
+    lines += ["from __future__ import annotations", "", "PALETTES: dict[str, dict[str, str]] = {"]
+    for theme, selector in (("light", r"\.rx"), ("dark", r'\.rx\[data-theme="dark"\]')):
+        block = re.search(rf"^{selector} {{(.*?)^}}", css, re.DOTALL | re.MULTILINE)
+        if block is None:
+            raise ValueError(f"{THEME.name} has no colors for the theme {theme!r}")
+        colors = re.findall(r"--([\w-]+):\s*(#[0-9a-fA-F]{6})\b", block[1])
+        lines += [
+            f'    "{theme}": {{',
+            *(f'        "{token}": "{color}",' for token, color in colors),
+            "    },",
+        ]
+    return "\n".join([*lines, "}", ""])
+
+
 def files() -> dict[str, str]:
     """Return all generated files, by name."""
     compact = json.dumps(table(), separators=(",", ":"), ensure_ascii=False)
@@ -384,7 +405,8 @@ def stale() -> list[str]:
     derived = files()
     there = {path.name for path in TARGET.iterdir()} if TARGET.is_dir() else set()
     changed = [n for n, text in derived.items() if n not in there or (TARGET / n).read_text("utf-8") != text]
-    return sorted([*changed, *(there - derived.keys())])
+    fresh = PALETTE.is_file() and PALETTE.read_text("utf-8") == palette_module()
+    return sorted([*changed, *(there - derived.keys()), *([] if fresh else [PALETTE.name])])
 
 
 def main() -> int:
@@ -399,6 +421,7 @@ def main() -> int:
             path.unlink()
     for name, text in derived.items():
         (TARGET / name).write_text(text, "utf-8", newline="\n")
+    PALETTE.write_text(palette_module(), "utf-8", newline="\n")
     return 0
 
 

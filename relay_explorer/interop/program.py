@@ -11,12 +11,12 @@ from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, TupleGetItem, Var
 from ..ir.module import IRModule
 from ..ir.op import Op, OpPattern
-from ..ir.scopes import Layout, NoNames, Scope
+from ..ir.scopes import Layout, NoNames, Scope, common
 from ..ir.show import short_type, show_type
 from ..typing import infer_types
 from ..views.families import describe
 from ..views.rows import ProgramRows, program_rows
-from .operands import in_order
+from .operands import in_order, operands
 
 
 class Program:
@@ -136,7 +136,7 @@ def operation(expr: Expr) -> str:
         case TupleGetItem():
             return f".{expr.index}"
         case Constant():
-            return f"{expr.data.item()}" if not expr.data.shape else "constant"
+            return _number(expr.data.item()) if not expr.data.shape else "constant"
         case Var():
             return ""
         case GlobalVar():
@@ -146,6 +146,11 @@ def operation(expr: Expr) -> str:
         case Function():
             return "fn"
     return _WORDS.get(type(expr).__name__, type(expr).__name__.lower())
+
+
+def _number(value: Any) -> str:
+    """Print a number in at most six digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 _WORDS = {"RefCreate": "ref", "RefRead": "ref read", "RefWrite": "ref write"}
@@ -171,6 +176,8 @@ class _Scopes:
         self._of_leaf: dict[Expr, Scope] = {}
         for node in reversed(layout.order):
             self._open(node, program)
+        for node in layout.order:
+            self._place_leaves(node)
 
     def _open(self, node: Expr, program: Program) -> None:
         """Name the scopes that an expression opens, and place the variables that it binds."""
@@ -188,6 +195,15 @@ class _Scopes:
             for number, clause in enumerate(node.clauses, 1):
                 scope = layout.inner[id(node), number]
                 self._of_leaf.update(dict.fromkeys(pattern_vars(clause.lhs), scope))
+
+    def _place_leaves(self, node: Expr) -> None:
+        """Place the constants and names that an expression uses: in the innermost scope around their uses."""
+        for operand in operands(node):
+            leaf = operand.value
+            if isinstance(leaf, (Constant, GlobalVar, Op, Constructor)):
+                scope = self.layout.inner.get((id(node), operand.number), self.layout.scope_of[id(node)])
+                before = self._of_leaf.get(leaf)
+                self._of_leaf[leaf] = scope if before is None else common(before, scope)
 
     def of(self, expr: Expr) -> tuple[str, ...]:
         scope = self.layout.scope_of.get(id(expr)) or self._of_leaf.get(expr)

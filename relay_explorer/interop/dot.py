@@ -1,0 +1,277 @@
+"""Draw programs with Graphviz, in the colors and shapes of the explorers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ..analysis.repeats import repeated_blocks
+from ..ir.errors import RelayError
+from ..ir.expr import Expr, Function
+from ..ir.module import IRModule
+from ..ir.show import counted
+from ..transform.fuse_ops.groups import Fusion
+from ..typing import Inference
+from ..views.families import FAMILIES
+from .dataflow import EXIT
+from .networks import to_networkx
+from .palette import PALETTES
+from .require import require
+
+LARGEST = 400  # nodes: beyond, `dot` takes minutes, and the drawing cannot be read
+LONGEST = 44  # characters of a label's line
+CLUSTERS = ("scopes", "kernels", "blocks", "none")
+INSTALL = (
+    "Graphviz's program `dot`, which lays graphs out, is not installed: `apt-get install graphviz`, `brew "
+    "install graphviz` or `conda install graphviz`; without it, `.source` is the graph in the DOT language"
+)
+
+# The shapes of `frontend/src/graph/shapes.js`, by their names in Graphviz.
+_SHAPES: dict[str, dict[str, str]] = {
+    "rect": {"shape": "box"},
+    "hex": {"shape": "hexagon"},
+    "parallelogram": {"shape": "polygon", "sides": "4", "skew": "0.25"},
+    "round": {"shape": "box", "style": "filled,rounded"},
+    "circle": {"shape": "ellipse"},
+    "trapezium": {"shape": "polygon", "sides": "4", "distortion": "-0.2"},
+    "diamond": {"shape": "diamond"},
+    "bar": {"shape": "box", "height": "0.28"},
+}
+_DASHED = {"callee", "body"}  # roles of edges from functions, and from their results
+
+Cluster = tuple[str, ...]  # the labels of the clusters around a node, the outermost first
+
+
+def to_graphviz(
+    x: IRModule | Expr | Inference | Fusion | Any,
+    kind: str | None = None,
+    *,
+    clusters: str | None = None,
+    limit: int = LARGEST,
+    theme: str = "light",
+) -> Any:
+    """Draw a program as a `graphviz.Digraph`, which a notebook displays.
+
+    `x` is what `to_networkx` takes, or one of its graphs, for example a part: `graph.subgraph(nodes)`. `kind`
+    is a kind of `to_networkx`. In the data flow, a variable that a `let` binds is its value.
+
+    `clusters` frames nodes: "scopes" (functions, branches and clauses; the default), "kernels" (the default
+    for a fusion), "blocks" (the repeated parts of functions, such as residual blocks), or "none". `theme` is
+    "light" or "dark". Colors and shapes show the families of operators, as in the explorers.
+
+    `result.source` is the text in the DOT language, and `result.render("name", format="pdf")` writes a file;
+    a display or a file needs the program `dot`. Raise a RelayError for a graph of more than `limit` nodes.
+    """
+    if clusters not in (None, *CLUSTERS):
+        raise RelayError(f"there are no clusters {clusters!r:.60}", help=[f"there are {', '.join(CLUSTERS)}"])
+    if theme not in PALETTES:
+        raise RelayError(f"there is no theme {theme!r:.60}", help=[f"there are {', '.join(PALETTES)}"])
+    if isinstance(x, (IRModule, Expr, Inference, Fusion)):
+        wanted = kind or ("fusion" if clusters == "kernels" and not isinstance(x, Inference) else None)
+        graph = to_networkx(x, wanted, lets=False)
+    else:
+        graph = x if hasattr(x, "nodes") and hasattr(x, "edges") else to_networkx(x, kind)
+    if len(graph) > limit:
+        raise RelayError(
+            f"the graph has {counted(len(graph), 'node')}, more than the limit of {limit}",
+            help=[
+                "draw a part: to_graphviz(graph.subgraph(nodes)), where graph = to_networkx(…)",
+                f"or raise the limit: limit={len(graph)}; Graphviz may then take minutes",
+                "explore(…) shows programs of any size, folded",
+            ],
+        )
+    return _Drawing(graph, clusters, PALETTES[theme]).digraph
+
+
+class _Drawing:
+    def __init__(self, graph: Any, clusters: str | None, colors: Mapping[str, str]) -> None:
+        self.graph = graph
+        self.colors = colors
+        self.kind = graph.graph.get("kind", "dataflow")
+        self.ids = {node: f"n{index}" for index, node in enumerate(graph)}
+        self.digraph = digraph_class()(
+            graph_attr={
+                "bgcolor": "transparent", "fontname": "sans-serif", "fontsize": "12", "nodesep": "0.22",
+                "ranksep": "0.32", "fontcolor": colors["soft"], "color": colors["edge"],
+            },
+            node_attr={
+                "fontname": "monospace", "fontsize": "11", "style": "filled", "margin": "0.09,0.04",
+                "height": "0.32", "width": "0.4", "fontcolor": colors["ink"],
+            },
+            edge_attr={
+                "color": colors["edge"], "fontcolor": colors["soft"], "fontsize": "9", "arrowsize": "0.7",
+                "fontname": "sans-serif",
+            },
+        )  # fmt: skip
+        if clusters is None:
+            clusters = "kernels" if self.kind == "fusion" else "scopes"
+        self.hidden = self._hidden()
+        self._draw_clusters(self._placed(clusters))
+        for source, target, data in graph.edges(data=True):
+            if source not in self.hidden and target not in self.hidden:
+                self.digraph.edge(self.ids[source], self.ids[target], **self._edge(source, target, data))
+
+    def _hidden(self) -> set[Any]:
+        """Return the nodes that are not drawn: the end of a fusion's data flow, and each function that is the
+        frame around its body.
+        """
+        if self.kind == "fusion":
+            return {EXIT} & set(self.graph)
+        if self.kind != "dataflow":
+            return set()
+        return {
+            node
+            for node, kind in self.graph.nodes(data="kind")
+            if kind == "Function" and not self.graph.succ[node] and self.graph.pred[node]
+        }
+
+    # -- clusters
+
+    def _placed(self, clusters: str) -> dict[Any, Cluster]:
+        """Return the clusters around each node."""
+        nodes = self.graph.nodes
+        if clusters == "none":
+            return dict.fromkeys(nodes, ())
+        if clusters == "kernels":
+            return self._kernels()
+        scopes = {node: tuple(scope) for node, scope in nodes(data="scope", default=())}
+        return self._blocks(scopes) if clusters == "blocks" else scopes
+
+    def _kernels(self) -> dict[Any, Cluster]:
+        """Frame the members of each kernel that computes something."""
+        groups: dict[Any, list[Any]] = {}
+        for node, group in self.graph.nodes(data="group"):
+            if group is not None and group != EXIT:
+                groups.setdefault(group, []).append(node)
+        placed: dict[Any, Cluster] = {}
+        kernels = [members for members in groups.values() if any(self._computes(node) for node in members)]
+        for number, members in enumerate(kernels, 1):
+            names = [self.graph.nodes[n]["op"].rpartition(".")[2] for n in members if self._computes(n)]
+            label = f"kernel {number}: {'·'.join(names)}"
+            placed.update(dict.fromkeys(members, (label,)))
+        return {node: placed.get(node, ()) for node in self.graph}
+
+    def _computes(self, node: Any) -> bool:
+        return "pattern" in self.graph.nodes[node] and "attrs" in self.graph.nodes[node]
+
+    def _blocks(self, scopes: dict[Any, Cluster]) -> dict[Any, Cluster]:
+        """Frame the repeated blocks of each function, inside its frame."""
+        at = {expr: node for node, expr in self.graph.nodes(data="expr") if expr is not None}
+        for _, root in list(self.graph.nodes(data="expr")):
+            if not isinstance(root, Function):
+                continue
+            blocks = repeated_blocks(root)
+            path: list[Cluster] = []
+            for number, block in enumerate(blocks, 1):
+                outer = path[block.parent] if block.parent >= 0 else ()
+                path.append((*outer, f"block {number}"))
+                for member in block.members:
+                    if member in at:
+                        scope = [part for part in scopes[at[member]] if not part.startswith("block ")]
+                        scopes[at[member]] = (*scope, *path[-1])
+        return scopes
+
+    def _draw_clusters(self, placed: Mapping[Any, Cluster]) -> None:
+        """Draw the nodes, each inside its clusters, without recursion."""
+        inside: dict[Cluster, list[Any]] = {(): []}
+        children: dict[Cluster, list[Cluster]] = {(): []}
+        for node in self.graph:
+            if node in self.hidden:
+                continue
+            cluster = placed[node]
+            for depth in range(1, len(cluster) + 1):
+                part = cluster[:depth]
+                if part not in children:
+                    children[part] = []
+                    inside[part] = []
+                    children[part[:-1]].append(part)
+            inside[cluster].append(node)
+        numbers = {cluster: index for index, cluster in enumerate(children)}
+        bodies = {cluster: digraph_class()() for cluster in children}
+        for cluster in sorted(children, key=len, reverse=True):
+            body = self.digraph if not cluster else bodies[cluster]
+            for node in inside[cluster]:
+                body.node(self.ids[node], **self._node(node))
+            for child in children[cluster]:
+                frame = bodies[child]
+                frame.name = f"cluster_{numbers[child]}"
+                frame.graph_attr.update(label=_text([child[-1]]), style="rounded", labeljust="l")
+                body.subgraph(frame)
+
+    # -- nodes and edges
+
+    def _node(self, node: Any) -> dict[str, str]:
+        data = self.graph.nodes[node]
+        family = FAMILIES.get(data.get("family", "other"), FAMILIES["other"])
+        hue = f"hue-{family.hue}"
+        lines = [str(data.get("label") or data.get("name") or data.get("kind", ""))]
+        if data.get("kind") == "variable":
+            lines = [str(data.get("name") or ""), str(data.get("type", "unsolved"))]
+        elif "short_type" in data:
+            lines.append(data["short_type"])
+        tip = [lines[0], *(str(data[key]) for key in ("type", "span") if key in data)]
+        style = dict(_SHAPES[family.shape])
+        users = self.graph.succ[node]
+        if users and all(user in self.hidden for user in users) and data.get("kind") != "Var":
+            style["peripheries"] = "2"  # a result
+        if data.get("solved") is False:
+            style["style"] = f"{style.get('style', 'filled')},dashed"
+        return {
+            **style, "label": _text(lines), "tooltip": _text(tip, 400), "color": self.colors[hue],
+            "fillcolor": self.colors[f"{hue}-fill"],
+        }  # fmt: skip
+
+    def _edge(self, source: Any, target: Any, data: Mapping[str, Any]) -> dict[str, str]:
+        """Return how an edge looks. Operands have numbers where their order cannot be seen otherwise."""
+        look: dict[str, str] = {}
+        operand = data.get("operand")
+        several = len(self.graph.pred[target]) > 1 or self.graph.number_of_edges(source, target) > 1
+        role = data.get("role", "")
+        if self.kind != "constraints" and several and isinstance(operand, int):
+            words = str(operand) if role in ("argument", "field") else role
+            look["label"] = _text([data.get("name") or (f"{role} {operand}" if role == "clause" else words)])
+        if role in _DASHED or (role != "argument" and self.graph.nodes[target].get("kind") == "Var"):
+            look["style"] = "dashed"
+        return {key: value for key, value in look.items() if value}
+
+
+def _text(lines: Sequence[str], longest: int = LONGEST) -> str:
+    """Return a label of a few lines. No character of it has a meaning in the DOT language."""
+    shown = [_plain(line if len(line) <= longest else f"{line[: longest - 1]}…") for line in lines if line]
+    label: str = require("graphviz").nohtml("\\n".join(shown))
+    return label
+
+
+def _plain(line: str) -> str:
+    printable = "".join([c if c.isprintable() else " " for c in line])
+    return printable.replace("\\", "\\\\").replace("&", "&amp;")
+
+
+@cache
+def digraph_class() -> Any:
+    """Return a subclass of `graphviz.Digraph` that says how to install `dot` where it is missing."""
+    graphviz = require("graphviz")
+
+    class Digraph(graphviz.Digraph):  # type: ignore[misc,name-defined]  # graphviz is imported when it is used
+        __doc__ = graphviz.Digraph.__doc__
+
+        def pipe(self, *args: Any, **keywords: Any) -> Any:
+            return _run(super().pipe, args, keywords)
+
+        def render(self, *args: Any, **keywords: Any) -> Any:
+            return _run(super().render, args, keywords)
+
+        def _repr_mimebundle_(self, *args: Any, **keywords: Any) -> Any:
+            try:
+                return super()._repr_mimebundle_(*args, **keywords)
+            except RelayError as error:
+                return {"text/plain": str(error)}
+
+    def _run(method: Callable[..., Any], args: Iterable[Any], keywords: Mapping[str, Any]) -> Any:
+        try:
+            return method(*args, **keywords)
+        except graphviz.ExecutableNotFound:
+            raise RelayError(INSTALL) from None
+
+    return Digraph

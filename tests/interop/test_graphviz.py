@@ -1,0 +1,187 @@
+"""Programs as drawings of Graphviz: the text in the DOT language, and what `dot` makes of it."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import graphviz
+import pytest
+
+from relay_explorer import models, relay
+from relay_explorer.interop import to_graphviz, to_networkx
+from relay_explorer.interop.palette import PALETTES
+from relay_explorer.ir import Expr, RelayError
+from relay_explorer.typing import record
+
+SMALL = """
+def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
+  let %y = nn.dense(%x, %w);
+  %0 = tanh(%y);
+  add(%0, %y)
+}
+"""
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = (
+    '<b>bold</b>', '<script>alert(1)</script>', '"]; evil [label="x', "back\\", "\\N \\G \\l",
+    "&lt;&amp;&#60;", "{a|b}", "line\nbreak\x00\x1b[0m", "node", "]]>", "x" * 500, "α\u202eβ", "",
+)  # fmt: skip
+
+
+def test_the_drawing_of_a_small_program() -> None:
+    drawing = to_graphviz(relay.parse(SMALL, "small.relay"))
+    assert isinstance(drawing, graphviz.Digraph)
+    lines = [line.strip() for line in drawing.source.splitlines()]
+    nodes = [line for line in lines if re.match(r"n\d+ \[", line)]
+    assert nodes == [
+        r'n0 [label="%x\n(2, 3) f32" color="#55565c" fillcolor="#e8e8ea" height=0.28 shape=box '
+        r'tooltip="%x\nTensor[(2, 3), float32]\nsmall.relay:2:11"]',
+        r'n1 [label="%w\n(4, 3) f32" color="#55565c" fillcolor="#e8e8ea" height=0.28 shape=box '
+        r'tooltip="%w\nTensor[(4, 3), float32]\nsmall.relay:2:40"]',
+        r'n2 [label="%y = nn.dense\n(2, 4) f32" color="#9a4a00" fillcolor="#ffe6c9" shape=hexagon '
+        r'tooltip="%y = nn.dense\nTensor[(2, 4), float32]\nsmall.relay:3:12"]',
+        r'n3 [label="%0 = tanh\n(2, 4) f32" color="#9c2a7d" fillcolor="#fadff1" shape=box '
+        r'style="filled,rounded" tooltip="%0 = tanh\nTensor[(2, 4), float32]\nsmall.relay:4:8"]',
+        r'n4 [label="add\n(2, 4) f32" color="#5b6000" fillcolor="#eff0c4" peripheries=2 shape=ellipse '
+        r'tooltip="add\nTensor[(2, 4), float32]\nsmall.relay:5:3"]',
+    ]
+    assert [line for line in lines if "->" in line] == [
+        "n0 -> n2 [label=data]", "n1 -> n2 [label=weight]", "n2 -> n3", "n2 -> n4 [label=rhs]",
+        "n3 -> n4 [label=lhs]",
+    ]  # fmt: skip
+    assert clusters(drawing) == ["@main"]
+
+
+def clusters(drawing: Any) -> list[str]:
+    """Return the labels of the frames, the outer ones first."""
+    return re.findall(r'graph \[label="?(.*?)"? labeljust', drawing.source)
+
+
+class TestClusters:
+    def test_kernels(self) -> None:
+        module = relay.transform.SimplifyInference()(models.load("lenet"))
+        drawing = to_graphviz(module, clusters="kernels")
+        assert clusters(drawing)[:3] == [
+            "kernel 1: conv2d·bias_add·relu", "kernel 2: max_pool2d", "kernel 3: conv2d·bias_add·relu",
+        ]  # fmt: skip
+        assert clusters(drawing) == clusters(to_graphviz(module, "fusion"))
+
+    def test_functions_branches_and_clauses(self) -> None:
+        drawing = to_graphviz(models.load("tree_lstm"))
+        assert clusters(drawing) == [
+            "@word", "@pair", "@encode", "match: Word(%x)", "match: Pair(%left, %right)", "@main",
+        ]  # fmt: skip
+        assert clusters(to_graphviz(models.load("tree_lstm"), clusters="none")) == []
+
+    def test_blocks(self) -> None:
+        lstm = models.load("lstm")
+        labels = clusters(to_graphviz(lstm, clusters="blocks", limit=2_000))
+        assert labels[0] == "@main"
+        assert len(labels) > 4
+        assert all(label.startswith("block ") for label in labels[1:])
+
+
+def test_every_kind_of_graph_is_drawn() -> None:
+    module = models.load("tree_lstm")
+    for kind in ("calls", "constraints", "dominators", "post-dominators", "fusion"):
+        graph = to_networkx(module, kind)
+        source = to_graphviz(module, kind).source
+        drawn = len(re.findall(r"^\s*n\d+ \[", source, re.MULTILINE))
+        assert drawn == len(graph) - (kind == "fusion"), kind
+    assert to_graphviz(record(module)).source == to_graphviz(module, "constraints").source
+
+
+def test_colors_are_those_of_the_theme() -> None:
+    for theme, palette in PALETTES.items():
+        source = to_graphviz(relay.parse(SMALL), theme=theme).source
+        assert palette["hue-orange-fill"] in source
+        assert set(re.findall(r"#[0-9a-f]{6}", source)) <= set(palette.values())
+
+
+def test_draws_a_part_and_refuses_what_is_too_large() -> None:
+    module = models.load("resnet50")
+    graph = to_networkx(module)
+    with pytest.raises(RelayError) as raised:
+        to_graphviz(module)
+    assert str(raised.value).splitlines() == [
+        f"error: the graph has {len(graph)} nodes, more than the limit of 400",
+        "help: draw a part: to_graphviz(graph.subgraph(nodes)), where graph = to_networkx(…)",
+        f"help: or raise the limit: limit={len(graph)}; Graphviz may then take minutes",
+        "help: explore(…) shows programs of any size, folded",
+    ]
+    part = to_graphviz(graph.subgraph(range(20)))
+    assert len(re.findall(r"^\s*n\d+ \[", part.source, re.MULTILINE)) == 20
+
+
+def test_says_which_options_there_are() -> None:
+    with pytest.raises(RelayError, match="there are no clusters 'kernel'"):
+        to_graphviz(relay.parse(SMALL), clusters="kernel")
+    with pytest.raises(RelayError, match="there is no theme 'pink'"):
+        to_graphviz(relay.parse(SMALL), theme="pink")
+    with pytest.raises(TypeError, match="to_networkx takes"):
+        to_graphviz(3)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz's program `dot`")
+class TestDot:
+    def test_names_are_only_text(self) -> None:
+        x = [relay.var(name, shape=(2,)) for name in HOSTILE]
+        body: Expr = x[0]
+        for other in x[1:]:
+            body = relay.add(body, other)
+        graph = to_networkx(relay.Function(x, body))
+        # The printer cleans names; labels of graphs that a reader changed are not.
+        for node, name in zip(list(graph), HOSTILE):
+            graph.nodes[node]["label"] = f"%{name}"
+            graph.nodes[node]["scope"] = (name,)
+        root = ElementTree.fromstring(to_graphviz(graph).pipe("svg", encoding="utf-8"))
+        tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+        links = {key for element in root.iter() for key in element.attrib}
+        assert tags <= {"svg", "g", "title", "polygon", "path", "text", "ellipse", "a"}
+        assert not [value for e in root.iter() for k, value in e.attrib.items() if k.endswith("href")]
+        assert not [key for key in links if key.startswith("on")]
+        texts = [element.text or "" for element in root.iter(f"{SVG}text")]
+        for name in HOSTILE:
+            shown = "".join([c if c.isprintable() else " " for c in f"%{name}"])
+            shown = shown if len(shown) <= 44 else f"{shown[:43]}…"
+            assert any(shown.split() == text.split() for text in texts), name
+        nodes = [e for e in root.iter(f"{SVG}g") if e.attrib.get("class") == "node"]
+        assert len(nodes) == len(graph) - 1  # the function is the frame
+
+    def test_a_notebook_displays_it(self) -> None:
+        bundle = to_graphviz(relay.parse(SMALL))._repr_mimebundle_()
+        assert list(bundle) == ["image/svg+xml"]
+        assert "nn.dense" in bundle["image/svg+xml"]
+
+
+class TestWithoutPrograms:
+    def test_without_dot_the_text_remains(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("PATH", "")
+        monkeypatch.chdir(tmp_path)  # `render` writes the text before it looks for the program
+        drawing = to_graphviz(relay.parse(SMALL))
+        assert drawing.source.startswith("digraph")
+        for use in (drawing.pipe, drawing.render):
+            with pytest.raises(RelayError, match="`dot`, which lays graphs out, is not installed: `apt-get"):
+                use()
+        (kind, text), *rest = drawing._repr_mimebundle_().items()
+        assert (kind, rest) == ("text/plain", [])
+        assert "`.source` is the graph in the DOT language" in text
+
+    def test_without_the_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        load = importlib.import_module
+
+        def absent(name: str, package: str | None = None) -> Any:
+            if name == "graphviz":
+                raise ModuleNotFoundError("No module named 'graphviz'", name="graphviz")
+            return load(name, package)
+
+        from relay_explorer.interop.dot import digraph_class
+
+        digraph_class.cache_clear()
+        monkeypatch.setattr("relay_explorer.interop.require.importlib.import_module", absent)
+        with pytest.raises(ImportError, match=r'this needs graphviz: pip install "relay_explorer\[graphs\]'):
+            to_graphviz(relay.parse(SMALL))
