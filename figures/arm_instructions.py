@@ -7,7 +7,8 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, bars, say
+from figures.chart import Chart
+from relay_explorer.interop.charts.style import bars, say
 
 DATA = Path(__file__).parents[1] / "benchmarks" / "quantized_on_arm.json"
 WIDTH, LEFT, RIGHT = 480, 112, 64

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure as Plot
 
 from figures.canvas import document, number
 from figures.style import MONO, palette
+from relay_explorer.interop.charts.style import look
 
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}"
@@ -23,48 +24,6 @@ PAINT = (
     "fill", "fill-opacity", "opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
     "stroke-linecap", "stroke-linejoin",
 )  # fmt: skip
-
-
-def look(colours: dict[str, str]) -> dict[str, object]:
-    """Return matplotlib's settings: a transparent sheet, a faint grid, no frame, and text as text."""
-    sides = ("left", "right", "top", "bottom")
-    axes = {f"axes.spines.{side}": False for side in sides}
-    ticks = {
-        f"{axis}tick.{name}": value
-        for axis in "xy"
-        for name, value in {"labelsize": 12, "labelcolor": colours["soft"], "major.pad": 6}.items()
-    }
-    return {
-        **axes, **ticks,
-        "axes.axisbelow": True, "axes.edgecolor": colours["edge"], "axes.facecolor": "none",
-        "axes.labelcolor": colours["soft"], "axes.labelsize": 12.5,
-        "figure.dpi": 72, "figure.facecolor": "none", "font.size": 13, "grid.color": colours["line"],
-        "grid.linewidth": 1, "lines.linewidth": 1.5, "lines.solid_capstyle": "round", "path.simplify": False,
-        "savefig.dpi": 72, "svg.fonttype": "none", "svg.hashsalt": "relay_explorer",
-        "text.color": colours["ink"], "text.parse_math": False, "xtick.bottom": False, "ytick.left": False,
-    }  # fmt: skip
-
-
-def bars(
-    axes: Axes,
-    colours: dict[str, str],
-    y: list[float],
-    start: list[float],
-    end: list[float],
-    hue: str,
-    size: float,
-) -> None:
-    """Draw horizontal bars that are `size` high, centered at `y`."""
-    widths = [right - left for left, right in zip(start, end)]
-    fill, edge = colours[f"{hue}-fill"], colours[hue]
-    axes.barh(y, widths, left=start, height=size, color=fill, edgecolor=edge, linewidth=1.2)
-
-
-def say(
-    axes: Axes, text: str, at: tuple[float, float], by: tuple[float, float] = (0, 0), **how: object
-) -> None:
-    """Write `text` at a point of the data, moved `by` units to the right and upwards."""
-    axes.annotate(text, at, by, textcoords="offset points", **how)  # type: ignore[arg-type]
 
 
 def _paint(*nodes: ElementTree.Element) -> dict[str, str]:
@@ -157,7 +116,7 @@ class Chart:
         left, top, right, bottom = self.margins
         width, height = self.width - left - right, self.height - top - bottom
         # "default" first, so that a matplotlibrc on this machine changes nothing.
-        with style.context(["default", look(colours)]):
+        with style.context(["default", look(colours), {"figure.dpi": 72, "savefig.dpi": 72}]):
             plot = Plot(figsize=(self.width / 72, self.height / 72))
             FigureCanvasSVG(plot)
             place = (left / self.width, bottom / self.height, width / self.width, height / self.height)

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, say
+from figures.chart import Chart
 from figures.evaluation_data import collected
+from relay_explorer.interop.charts.style import say
 
 WIDTH, RIGHT, TOP, BOTTOM, ROW = 480, 14, 74, 8, 26
 OURS = ("ours", "aot", "graph", "vm")

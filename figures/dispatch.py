@@ -8,7 +8,8 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, bars, say
+from figures.chart import Chart
+from relay_explorer.interop.charts.style import bars, say
 
 DATA = Path(__file__).parents[1] / "benchmarks" / "executors.json"
 WIDTH, LEFT, RIGHT = 480, 118, 62

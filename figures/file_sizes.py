@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, bars, say
+from figures.chart import Chart
+from relay_explorer.interop.charts.style import bars, say
 
 WIDTH, HEIGHT = 480, 214
 # Kilobytes, as the chapter's cell prints them with GCC 12 and glibc 2.36 of Debian 12.

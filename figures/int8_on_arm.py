@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, bars, say
+from figures.chart import Chart
 from figures.evaluation_data import collected
+from relay_explorer.interop.charts.style import bars, say
 
 WIDTH, LEFT, RIGHT, TOP, BELOW = 480, 140, 46, 30, 6
 BAR, GAP, HEAD = 14, 4, 25

@@ -8,8 +8,9 @@ from math import prod
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, bars, say
+from figures.chart import Chart
 from relay_explorer import models, relay
+from relay_explorer.interop.charts.style import bars, say
 from relay_explorer.ir.narrow import as_call, as_op, as_tensor_type
 
 WIDTH, HEIGHT = 480, 456

@@ -6,8 +6,9 @@ from itertools import accumulate
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, say
+from figures.chart import Chart
 from figures.tuning_data import measured
+from relay_explorer.interop.charts.style import say
 
 WIDTH, HEIGHT = 480, 250
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 26, 36

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, say
+from figures.chart import Chart
+from relay_explorer.interop.charts.runs import draw_roof
+from relay_explorer.interop.charts.style import say
 from relay_explorer.lower.profiling.measurement import stored
 
 WIDTH, HEIGHT = 480, 330
@@ -43,11 +45,9 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     soft, blue, orange = (colours[token] for token in ("soft", "hue-blue", "hue-orange"))
     say(axes, "GFLOP/s", (LEAST_X, MOST_Y), (4 - LEFT, 22), color=soft)
     axes.set_xlabel("operations per byte", loc="right", size=13, labelpad=10)
-    roof = [BANDWIDTH * LEAST_X, PEAK, PEAK]
-    axes.plot([LEAST_X, RIDGE, MOST_X], roof, color=blue, linewidth=2.6)
+    draw_roof(axes, RUN.limits, LEAST_X, MOST_X, colours)
     say(axes, f"peak: {PEAK:.0f} GFLOP/s", (MOST_X, PEAK), (0, 9), size=13.5, color=blue, ha="right")
     say(axes, f"bandwidth: {BANDWIDTH:.0f} GB/s", (LEAST_X, 150), (12, 0), size=13.5, color=blue)
-    axes.plot([RIDGE, RIDGE], [LEAST_Y, PEAK], color=soft, linestyle=(0, (4, 3)), zorder=1.5)
     say(axes, f"ridge: {RIDGE:.1f}", (RIDGE, LEAST_Y), (8, 10), size=13.5)
     say(axes, "limited by bandwidth", (RIDGE, LEAST_Y), (-8, 10), color=soft, ha="right")
     for start, label in SHOWN:

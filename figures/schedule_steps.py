@@ -10,7 +10,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, bars, say
+from figures.chart import Chart
+from relay_explorer.interop.charts.style import bars, say
 
 WIDTH, HEIGHT = 480, 300
 LEFT, TOP, RIGHT, BOTTOM = 150, 26, 28, 46

@@ -8,8 +8,9 @@ import math
 
 from matplotlib.axes import Axes
 
-from figures.chart import Chart, say
+from figures.chart import Chart
 from figures.tuning_data import measured
+from relay_explorer.interop.charts.style import say
 
 WIDTH, HEIGHT = 480, 330
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 46, 52

@@ -16,9 +16,11 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any as Anything
 from typing import NamedTuple
 
 from ..ir.expr import Expr, Function
+from ..ir.hooks import hook
 from ..ir.lazy_dataclass import dataclass
 from .liveness import Lifetime, Liveness, Step
 from .packing import packed
@@ -105,6 +107,12 @@ class StoragePlan:
     def places_of(self, expr: Expr) -> tuple[Place, ...]:
         """Return the locations of the value of an expression: one Place for each of its tensors."""
         return tuple([self.places[number] for number in self.code.of(expr)])
+
+    def plot(self, ax: Anything = None, *, what: str = "addresses", theme: str = "light") -> Anything:
+        """Draw the plan, its "addresses" or its live "bytes" over time: `relay_explorer.interop.plot_memory`.
+        Return matplotlib's Axes.
+        """
+        return hook("plot")(self, ax, what=what, theme=theme)
 
     @property
     def arena(self) -> int:

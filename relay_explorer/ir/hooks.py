@@ -19,6 +19,7 @@ PROVIDERS = {
     "import_library": "prelude",  # add a library, such as prelude.rly, to a module
     "run_observed": "execute.observe",  # run a program and receive the values of its operator calls
     "create_executor": "lower.executor",  # run programs that are compiled
+    "plot": "interop.charts",  # draw a profile, a measurement, a memory plan, a calibration
     "executor": "execute.executor",  # run programs in the interpreter, to calibrate their quantization
 }
 _functions: dict[str, Callable[..., Anything]] = {}

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Any as Anything
 
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr
+from ..ir.hooks import hook
 from ..ir.lazy_dataclass import dataclass
 from ..ir.module import IRModule
 from ..ir.op import Op
@@ -161,6 +163,12 @@ class Site:
     @property
     def operand(self) -> int | None:
         return self.uses[0].operand
+
+    def plot(self, ax: Anything = None, *, theme: str = "light") -> Anything:
+        """Draw the values that calibration saw, and the range that the integers cover:
+        `relay_explorer.interop.plot_calibration`. Return matplotlib's Axes.
+        """
+        return hook("plot")(self, ax, theme=theme)
 
     def __str__(self) -> str:
         name = getattr(self.call.op, "name", "a call")

@@ -10,9 +10,10 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 
 from figures.canvas import Canvas
-from figures.chart import Chart, say
+from figures.chart import Chart
 from figures.gallery import FIGURES, FOLDER, render
 from figures.style import palette
+from relay_explorer.interop.charts.style import say
 from tests.browser.pages import ARGUMENTS, CHROMIUM
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...execute.tensor_arguments import whole
 from ...ir.errors import RelayError
+from ...ir.hooks import hook
 from ...ir.lazy_dataclass import dataclass
 from ...ir.types import TensorType
 from ..runtime.kernel import Kernel
@@ -92,6 +93,10 @@ class Measurement:
         where = replace(Target.of(options), caches=self.caches)
         entry = {"rule": measured.rule, "choice": dict(measured.choice), "host": measured.rule == "host"}
         return Kernel(measured.name, measured.name, measured.text, where, entry)
+
+    def plot(self, ax: Any = None, *, kernels: Sequence[str] | None = None, theme: str = "light") -> Any:
+        """Draw the roofline: `relay_explorer.interop.plot_roofline`. Return matplotlib's Axes."""
+        return hook("plot")(self, ax, kernels=kernels, theme=theme)
 
     # -- as a file
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ...execute.graph import Launch
 from ...execute.graph_executor import GraphExecutor
+from ...ir.hooks import hook
 from ...ir.lazy_dataclass import dataclass
 from ..runtime.executable import Executable, GraphExecutable
 from ..runtime.kernel import Kernel
@@ -56,6 +57,10 @@ class Profile:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def plot(self, ax: Any = None, *, most: int = 12, theme: str = "light") -> Any:
+        """Draw the time of each kernel: `relay_explorer.interop.plot_profile`. Return matplotlib's Axes."""
+        return hook("plot")(self, ax, most=most, theme=theme)
 
 
 _HEAD = " share         µs  calls  GFLOP/s    GB/s  schedule     kernel"
