@@ -5,6 +5,7 @@ import { createFrame, showHelp, showLink } from "./frame.js";
 import { bindKeys } from "./keys.js";
 import { LATER } from "./later.js";
 import { formatList } from "./links.js";
+import { showSave } from "./save/menu.js";
 import { sentenceText } from "./sentence.js";
 import { nextStep } from "./steps.js";
 import { createTabs } from "./tabs.js";
@@ -174,6 +175,7 @@ export class Explorer {
       own,
       find && this.button("find", "find (/)", () => this.search.open()),
       this.button("link", "link to this state (copied)", () => showLink(this.shell, this.ctx)),
+      this.button("save", "save or print what is shown", () => this.save()),
       this.button("?", "keys (?)", () => this.help()),
     );
   }
@@ -392,6 +394,10 @@ export class Explorer {
       this.ctx.changed();
     } else return false;
     return undefined;
+  }
+
+  save() {
+    showSave(this.shell, this);
   }
 
   /** @param {Child[]} notes */

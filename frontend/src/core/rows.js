@@ -3,6 +3,7 @@
 import { activeIn, fill, h } from "./dom.js";
 import { CHOSEN } from "./imported.js";
 import { drawRow } from "./row.js";
+import { registerGrid } from "./save/tables.js";
 import { createWhole } from "./whole.js";
 import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } from "./rowmodel.js";
 /** @import { View } from "./operators.js" */
@@ -94,6 +95,8 @@ export function createRows({
     scroller,
     whole.el,
   );
+
+  registerGrid(el, { rows: view.rows, columns, selected: () => selected });
 
   /** @param {number} row */
   const lines = (row) => {

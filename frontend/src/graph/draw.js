@@ -11,6 +11,7 @@ import { paint, readPalette } from "./paint.js";
 import { createProxy } from "./proxy.js";
 import { createScene } from "./scene.js";
 import { createTiles } from "./tiles.js";
+import { VectorContext } from "./vector.js";
 /** @import { Context } from "../core/types.js" */
 
 const READABLE = 0.92; // below this scale, at which labels can be read, a first frame shows the beginning instead of the whole
@@ -67,6 +68,9 @@ class GraphView {
     this.tiles = createTiles((g, scale, box) => this.#paint(g, scale, box));
     this.base = h("canvas", { class: "base", "aria-hidden": "true" });
     this.top = h("canvas", { class: "over", "aria-hidden": "true" });
+    // How a saved picture draws them: as shapes, both at once.
+    Object.assign(this.base, { rxDraw: () => this.#vector() });
+    Object.assign(this.top, { rxDraw: () => null });
     this.minimap = createMinimap(this);
     this.proxy = createProxy({ describe: hooks.describe, pick: (id) => this.#pick(id) });
     this.tip = h("div", { class: "gtip", "aria-hidden": "true", hidden: true });
@@ -426,6 +430,33 @@ class GraphView {
     });
   }
 
+  /**
+   * @param {number} w
+   * @param {number} height
+   * @param {boolean} focus
+   */
+  #overlay(g, w, height, focus) {
+    const { k, x, y } = this.camera;
+    const seen = (it) =>
+      it.x * k + x < w && (it.x + it.w) * k + x > 0 && it.y * k + y < height && (it.y + it.h) * k + y > 0;
+    const { scene, model, palette, state } = this;
+    drawOverlay(g, { scene, model, palette, scale: k, focus, ...state }, seen);
+  }
+
+  /** What is seen, as shapes of an SVG, in the theme that the page has now. */
+  #vector() {
+    const [w, height] = this.size();
+    if (!this.scene) return null;
+    const { k, x, y } = this.camera;
+    const g = new VectorContext(`translate(${x} ${y}) scale(${k})`);
+    const shown = this.palette;
+    this.palette = readPalette(this.ctx, this.model);
+    this.#paint(g, k, [-x / k, -y / k, (w - x) / k, (height - y) / k]);
+    this.#overlay(g, w, height, false);
+    this.palette = shown;
+    return g.el;
+  }
+
   #draw() {
     const [w, height] = this.size();
     if (!this.scene || !w || !height) return;
@@ -441,14 +472,7 @@ class GraphView {
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.clearRect(0, 0, this.top.width, this.top.height);
     g.setTransform(k * dpr, 0, 0, k * dpr, Math.round(x * dpr), Math.round(y * dpr));
-    const focus = activeIn(this.el) === this.proxy.el;
-    const seen = (it) =>
-      it.x * k + x < w && (it.x + it.w) * k + x > 0 && it.y * k + y < height && (it.y + it.h) * k + y > 0;
-    drawOverlay(
-      g,
-      { scene: this.scene, model: this.model, palette: this.palette, scale: k, focus, ...this.state },
-      seen,
-    );
+    this.#overlay(g, w, height, activeIn(this.el) === this.proxy.el);
     this.minimap.draw(this.palette.accent);
     if (!complete) this.refresh();
     else if (!this.marked) {

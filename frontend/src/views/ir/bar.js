@@ -73,6 +73,7 @@ export function createTools(explorer) {
       { class: "group" },
       button("find", "find (/)", () => explorer.finder.search.open()),
       button("link", "a link to this state", () => explorer.share()),
+      button("save", "save or print what is shown", () => explorer.save()),
       button("?", "keys (?)", () => explorer.help()),
     ),
   );

@@ -4,6 +4,7 @@ import { fill, h } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
 import { createFrame, showHelp, showLink } from "../../core/frame.js";
 import { bindKeys } from "../../core/keys.js";
+import { showSave } from "../../core/save/menu.js";
 import { addStyle } from "../../core/style.js";
 import { createTabs } from "../../core/tabs.js";
 import { createGraph } from "../../graph/draw.js";
@@ -400,6 +401,10 @@ export class IrExplorer {
 
   share() {
     showLink(this.frame, this.ctx);
+  }
+
+  save() {
+    showSave(this.frame, this);
   }
 
   /** @param {State} state */
