@@ -150,9 +150,9 @@ export class IrExplorer {
     this.strip = createStrip(this);
     this.legend = createLegend(this);
     this.panes = {
-      program: h("div", { class: "ir-pane pane-rows" }, this.rows.el),
-      graph: h("div", { class: "ir-pane pane-graph" }, this.strip.el, this.graph.el),
-      details: h("div", { class: "ir-pane pane-details" }, this.details.el),
+      program: h("div", { class: "ir-pane pane-rows", "data-pane": "program" }, this.rows.el),
+      graph: h("div", { class: "ir-pane pane-graph", "data-pane": "graph" }, this.strip.el, this.graph.el),
+      details: h("div", { class: "ir-pane pane-details", "data-pane": "details" }, this.details.el),
     };
     this.tabs = createTabs({
       label: "what to show",
