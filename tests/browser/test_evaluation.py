@@ -79,6 +79,13 @@ def @main(%n: int32) -> int32 {
   if (equal(%n, 0)) { 0 } else { add(%n, @main(subtract(%n, 1))) }
 }
 """
+SETTLE = """
+def @settle(%h: Tensor[(1, 3), float32], %x: Tensor[(1, 3), float32]) -> Tensor[(1, 3), float32] {
+  let %new = tanh(add(%h, %x));
+  if (less(max(abs(subtract(%new, %h))), 0.1f)) { %new } else { @settle(%new, %x) }
+}
+def @main(%x: Tensor[(1, 3), float32]) -> Tensor[(1, 3), float32] { @settle(%x, %x) }
+"""
 RUNS: dict[str, tuple[str, tuple[int, ...]]] = {
     "tree": (TREE, ()),
     "list": (LIST, (10,)),
@@ -248,6 +255,27 @@ def test_the_list_is_a_chain_and_the_new_one_grows(open_view: Opener) -> None:
     assert texts[:5] == ["Cons", "1", "2", "3", "Nil"], "the old one is used up, and still there"
     expect(page.locator(".heap .edge.chain")).to_have_count(4)
     expect(page.locator(".heap .flag", has_text="result")).to_have_count(1)
+
+
+def settling() -> dict[str, Any]:
+    """Return the data of a loop of tail calls over tensors, of which most are dead at any time."""
+    module = relay.transform.InferType()(relay.parse(SETTLE))
+    x = np.array([[0.9123, -0.2456, 0.4789]], "float32")
+    data: dict[str, Any] = json.loads(evaluation_view(record(module, x), "settle").to_json())
+    return data
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_elements_of_tensors_have_room_beside_their_lines(open_view: Opener, width: int) -> None:
+    page = open_view(settling(), width=width, height=844)
+    elements = page.locator(".c-value .numbers")
+    assert elements.count() >= 5
+    assert elements.evaluate_all("(all) => all.every((node) => node.scrollWidth <= node.clientWidth)")
+    texts = elements.all_inner_texts()
+    assert all(text.startswith("[[") and text.endswith("]]") for text in texts), texts
+    assert page.locator(".c-value .gone .numbers").count() > 0
+    struck = "(all) => all.some((node) => getComputedStyle(node).textDecorationLine !== 'none')"
+    assert not page.locator(".c-value .val").evaluate_all(struck), "a struck number cannot be read"
 
 
 def test_a_cell_shows_its_history_struck_through(open_view: Opener) -> None:

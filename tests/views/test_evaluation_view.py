@@ -328,3 +328,19 @@ def test_names_are_never_read_as_templates() -> None:
     wrong = run(text.replace("match (", "match? (").replace(", `C{1}`(%y) => { %y }", ""))
     assert wrong.failure is not None
     assert wrong.failure.say[0].format() == snapshot("no clause matches C{1}(3)")
+
+
+def test_a_loop_of_tail_calls_opens_in_its_second_iteration() -> None:
+    made = run(
+        """
+        def @main(%n: int32, %total: int32) -> int32 {
+          if (equal(%n, 0)) { %total } else { @main(subtract(%n, 1), add(%total, %n)) }
+        }
+        """,
+        np.int32(4),
+        np.int32(0),
+    )
+    marks = [step.mark for step in made.steps]
+    assert marks[made.start] is EvaluationMark.CHOICE
+    assert marks[: made.start].count(EvaluationMark.CHOICE) == 1
+    assert marks[: made.start].count(EvaluationMark.TAIL_CALL) == 1

@@ -332,17 +332,21 @@ class _Builder:
 
     def _start(self) -> int:
         """Return the step that is shown first: the error, if there is one; else the first choice after the
-        deepest point of the recursion, which shows the most; in a run without calls, the end.
+        deepest point of the recursion, which shows the most; in a loop of tail calls, the choice in its
+        second iteration; in a run without calls, the end.
         """
         if self.evaluation.error is not None:
             return len(self.steps) - 1
+        marks = [step.mark for step in self.steps]
         height, deepest, start = 0, 1, len(self.steps) - 1
+        if EvaluationMark.TAIL_CALL in marks:
+            start = marks.index(EvaluationMark.TAIL_CALL)
         for number, step in enumerate(self.steps):
             height += sum((c[0] == "f") - (c[0] == "r") for c in step.changes)
             if height > deepest:
                 deepest, start = height, number
-        after = self.steps[start + 1 :]
-        return next((start + 1 + k for k, s in enumerate(after) if s.mark == EvaluationMark.CHOICE), start)
+        choices = [number for number, mark in enumerate(marks) if mark == EvaluationMark.CHOICE]
+        return next((number for number in choices if number > start), start)
 
     def _summary(self, result: Value, ended: bool) -> str:
         totals, name = self.evaluation.totals, self.rows.frame_name(self.evaluation.activations[0].callee)

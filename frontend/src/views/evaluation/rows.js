@@ -73,9 +73,9 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
       h("span", null, said),
     );
   const kind = KINDS[view.objects[value].kind];
-  // A tensor's numbers, or what is said of them, stand after its shape, as far as there is room.
-  const numbers = view.objects[value].kind === KIND.tensor ? view.objects[value].text : "";
-  const all = numbers ? `${said} ${numbers}` : said;
+  // Of a tensor its elements, or what is said of them: the program has its shape already.
+  const elements = view.objects[value].kind === KIND.tensor ? view.objects[value].text : "";
+  const all = elements ? `${said} ${elements}` : said;
   const gone = run.consumed(value, explorer.step);
   return h(
     "button",
@@ -88,9 +88,7 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
       "aria-label": `#${value} ${all}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
     },
     h("span", { class: "id" }, `#${value} `),
-    numbers
-      ? [h("span", { class: "shape" }, `${said} `), h("span", { class: "numbers" }, numbers)]
-      : h("span", null, said),
+    h("span", { class: elements ? "numbers" : "" }, elements || said),
   );
 }
 
@@ -200,7 +198,7 @@ export function createValues(explorer) {
     column: {
       id: "value",
       title: "value at this line",
-      width: "minmax(150px, 1fr)",
+      width: "minmax(44%, 1fr)",
       /** @param {number} row */
       lines: (row) => (namesOn[row].length && rows[row].kind !== TYPE ? 1 : 0),
       draw,
