@@ -123,3 +123,35 @@ def test_lines_are_walked_with_the_keyboard_and_on_a_phone_the_levels_are_tabs(o
     view = sample("layer")
     view["steps"][3][4] = [[0]]
     assert "damaged (steps[3].nest[0])" in refusal(page, view)
+
+
+#: Of the instructions that wrap, how far their second line stands in from the first; of the labels and of the
+#: instructions that do not, where they begin.
+INDENTS = """() => {
+  const lines = [...document.querySelector(".relay-explorer").shadowRoot.querySelectorAll(".lv-ir .lv-line")];
+  const out = { wrapped: [], pairs: [] };
+  lines.forEach((line, i) => {
+    const range = new Range();
+    range.selectNodeContents(line.querySelector(".text"));
+    const rects = [...range.getClientRects()].filter(({ width }) => width > 0);
+    const second = rects.find(({ top }) => top > rects[0].bottom - 2);
+    const label = line.querySelector(".label");
+    if (second && !label) out.wrapped.push(second.left - rects[0].left);
+    const next = lines[i + 1]?.querySelector(".text:not(.label)");
+    if (!label || !next || line.style.cssText !== lines[i + 1].style.cssText) return;
+    range.selectNodeContents(next);
+    out.pairs.push(range.getClientRects()[0].left - rects[0].left);
+  });
+  return out;
+}"""
+
+
+def test_code_hangs_from_its_instruction_and_instructions_from_their_labels(open_view: Opener) -> None:
+    page = open_view(sample("convolution"), width=390, height=844)
+    page.get_by_role("tab", name="LLVM IR").click()
+    expect(page.locator(".lv-ir .text").first).to_be_visible()
+    indents = page.evaluate(INDENTS)
+    assert len(indents["wrapped"]) > 20
+    assert min(indents["wrapped"]) > 8
+    assert indents["pairs"]
+    assert min(indents["pairs"]) > 8

@@ -172,3 +172,13 @@ def test_every_model_and_conformance_program_can_be_walked(open_view: Opener) ->
         typed = name not in reference or reference[name]["well_typed"]
         assert left["conflict"] is not typed, name
         assert not typed or left["open"] == 0, f"{name}: {left['open']} variables or relations are left open"
+
+
+def test_a_relation_alone_on_its_row_shows_its_formula(open_view: Opener) -> None:
+    """The row's line names the operator already; the whole label is the chip's title."""
+    page = open_view(json.loads(types_view(record(relay.parse(PERCEPTRON))).to_json()))
+    page.keyboard.press("End")
+    chip = page.locator(".chip.rel").first
+    expect(chip).to_have_text("✓ α = %x · %w1ᵀ")
+    assert (chip.get_attribute("title") or "").startswith("nn.dense: α = ")
+    assert chip.locator("span").last.evaluate("(node) => node.scrollWidth <= node.clientWidth")

@@ -51,13 +51,18 @@ function drawVariable(view, chip, face, fresh) {
   );
 }
 
-/** @param {TypesView} view */
-function drawRelation(view, chip, rel, status, fresh) {
+/**
+ * `alone`: on a row with one relation, whose line names the operator already, the formula has its room.
+ * @param {TypesView} view
+ * @param {boolean} alone
+ */
+function drawRelation(view, chip, rel, status, fresh, alone) {
   const kind = STATUS[status] ?? STATUS[0];
-  const label = view.relations[rel].label;
+  const { label, name } = view.relations[rel];
+  const lead = `${name}: `;
   chip.className = `chip rel ${kind.id}${status === UNSEEN ? " unseen" : ""}${fresh ? " fresh" : ""}`;
   text(chip.children[0], kind.sign);
-  text(chip.children[1], label);
+  text(chip.children[1], alone && label.startsWith(lead) ? label.slice(lead.length) : label);
   set(chip, "title", `${label}\n${kind.word}`);
   set(chip, "aria-label", `${label}, relation, ${kind.word}`);
 }
@@ -92,7 +97,7 @@ export function typeColumns(view, varsOn, relsOn, now) {
     {
       id: "vars",
       title: "types",
-      width: "minmax(236px, 0.62fr)",
+      width: "minmax(236px, 0.58fr)",
       /** @param {number} row */
       lines: (row) => varsOn[row].length,
       /** @param {number} row */
@@ -106,14 +111,14 @@ export function typeColumns(view, varsOn, relsOn, now) {
     {
       id: "rels",
       title: "relations",
-      width: "minmax(160px, 0.46fr)",
+      width: "minmax(200px, 0.5fr)",
       /** @param {number} row */
       lines: (row) => relsOn[row].length,
       /** @param {number} row */
       draw(row, cell) {
         const { state, fresh, row: selected } = now();
         fillCell(cell, relsOn[row], row === selected, "rel", (chip, rel) =>
-          drawRelation(view, chip, rel, state.rel[rel], fresh.rels.has(rel)),
+          drawRelation(view, chip, rel, state.rel[rel], fresh.rels.has(rel), relsOn[row].length === 1),
         );
       },
     },

@@ -169,7 +169,7 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
   const left = classNodes(view, state, rels, !cut, focus);
   const width = Math.max(280, Math.min(560, (room || pane.clientWidth || 344) - 24));
   const rows = Math.max(left.length, rels.length, 1);
-  const [leftWidth, rightWidth] = [width * 0.5, width * 0.35];
+  const [leftWidth, rightWidth] = [width * 0.42, width * 0.46];
   /**
    * @param {number} count
    * @param {number} i
@@ -199,6 +199,8 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
     const face = variableFace(view, state, lead);
     const names = members.map((v) => view.variables[v].name).join(" ");
     const label = face.short ? `${names} : ${face.short}` : names;
+    // The type stands beside the program's rows, too: a name alone says more here than the start of a type.
+    const short = fits(label, leftWidth) ? label : names;
     svg.append(
       node(
         0,
@@ -206,6 +208,7 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
         leftWidth,
         11,
         `var ${KNOWN[face.known].id}${members.some((v) => focus.vars.has(v)) ? " fresh" : ""}`,
+        short,
         label,
         `${label}, ${KNOWN[face.known].word}`,
         () => onVar(lead),
@@ -222,7 +225,8 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
         rightWidth,
         3,
         `rel ${status.id}${focus.rels.has(rel) ? " fresh" : ""}`,
-        `${status.sign}${name}`,
+        `${status.sign} ${name}`,
+        view.relations[rel].label,
         `${name}, relation, ${status.word}`,
         () => onRel(rel),
       ),
@@ -242,22 +246,30 @@ export function drawConstraints(view, pane, { state, focus, relsOf, window, onVa
 }
 
 /**
+ * Whether a label fits into a node of this width.
+ * @param {string} label
+ * @param {number} width
+ */
+const fits = (label, width) => 9 + label.length * CHARACTER <= width - 6;
+
+/**
  * @param {number} x
  * @param {number} y
  * @param {number} width
  * @param {number} radius
  * @param {string} name
- * @param {string} label
+ * @param {string} label what is written
+ * @param {string} title
  * @param {string} spoken
  */
-function node(x, y, width, radius, name, label, spoken, run) {
+function node(x, y, width, radius, name, label, title, spoken, run) {
   const press = (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     event.stopPropagation();
     run();
   };
-  const cut = 9 + label.length * CHARACTER > width - 6;
+  const cut = !fits(label, width);
   return s(
     "g",
     {
@@ -269,7 +281,7 @@ function node(x, y, width, radius, name, label, spoken, run) {
       onclick: run,
       onkeydown: press,
     },
-    s("title", null, label),
+    s("title", null, title),
     s("rect", { x: 1, y: -11, width: width - 2, height: 22, rx: radius }), // What does not fit is cut by the inner frame, not in the text, which stays the whole name.
     s("svg", { x: 0, y: -11, width: width - (cut ? 18 : 6), height: 22 }, s("text", { x: 9, y: 15 }, label)),
     cut && s("text", { x: width - 17, y: 4, "aria-hidden": "true" }, "…"),
