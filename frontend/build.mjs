@@ -1,57 +1,12 @@
 // Bundles src/index.js into the one file that the Python package carries. `--check` compares instead of writing.
-import { build, transform } from "esbuild";
 import { existsSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { TARGETS } from "./targets.mjs";
+import { bundled, licences } from "./bundling.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "..", "relay_explorer", "widgets", "static");
 
-/** Stylesheets travel as strings: shorten them the way code is shortened. */
-const styles = {
-  name: "styles",
-  setup(b) {
-    b.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const out = await transform(readFileSync(path, "utf8"), {
-        loader: "css",
-        minify: true,
-        target: TARGETS,
-      });
-      return { contents: out.code.trim(), loader: "text" };
-    });
-  },
-};
-
-function licences(inputs) {
-  const names = new Set(
-    Object.keys(inputs)
-      .map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1])
-      .filter(Boolean),
-  );
-  const parts = [...names].sort().map((name) => {
-    const folder = join(here, "node_modules", name);
-    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return `${name} ${version} (${license})\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
-  });
-  return ["relay_explorer.js contains these libraries.\n", ...parts].join(`\n${"-".repeat(80)}\n\n`);
-}
-
-/** Bundles one entry point; `more` are further options of esbuild. */
-const bundled = (entry, more) =>
-  build({
-    entryPoints: [join(here, "src", entry)],
-    bundle: true,
-    format: "esm",
-    minify: true,
-    target: TARGETS,
-    charset: "utf8",
-    write: false,
-    metafile: true,
-    legalComments: "none",
-    plugins: [styles],
-    ...more,
-  });
 const result = await bundled("index.js", {
   banner: { js: "/* relay_explorer front end, Apache-2.0; its libraries: relay_explorer.licenses.txt */" },
 });
@@ -66,7 +21,7 @@ const files = {
   ...Object.fromEntries(
     ["holder.js", "reference.js", "widget.js"].map((name, i) => [name, loaders[i].outputFiles[0].text]),
   ),
-  "relay_explorer.licenses.txt": licences(result.metafile.inputs),
+  "relay_explorer.licenses.txt": licences("relay_explorer.js", result.metafile.inputs),
 };
 // Inside a page the bundle stands in a <script>; a closing tag in one of its strings would end it.
 if (/<\/script/i.test(files["relay_explorer.js"]))

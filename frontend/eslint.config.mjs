@@ -25,6 +25,6 @@ export default [
       "prefer-const": "error",
     },
   },
-  { files: ["src/**"], languageOptions: { globals: globals.browser } },
+  { files: ["src/**"], languageOptions: { globals: { ...globals.browser, PYODIDE_INFO: "readonly" } } },
   { files: ["*.mjs", "test/**"], languageOptions: { globals: globals.node } },
 ];

@@ -12,6 +12,9 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tools import playground
+
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"
 LOG = ROOT / "_build" / "book.log"
@@ -74,6 +77,8 @@ def build(root: Path = ROOT, report: Callable[[str], None] = lambda line: None) 
             ] != phase:
                 phase = match[1]
                 report(phase)
+    if process.returncode == 0:
+        playground.add_to(root / "_build" / "html", report)
     return process.returncode, log.read_text("utf-8")
 
 

@@ -40,6 +40,7 @@ LAYERS = (
     Layer("widgets", "pages and notebook widgets", "What people use"),
     Layer("interop", "networkx, Graphviz, matplotlib", "What people use"),
     Layer("explorer", "`explore`", "What people use"),
+    Layer("playground", "the reader's program, in the page", "What people use"),
     Layer("grading", "checks of the exercises", "What people use"),
     Layer("compat", "the rest of the interface of `tvm`", "What people use"),
     Layer("cli", "the command `relay-explorer`", "What people use"),

@@ -18,4 +18,4 @@ interface Element {
 
 /** What the bundle leaves in a page for the outputs that do not carry it. */
 declare var relayExplorer:
-  { mountAll(): void; render(context: any): () => void; digest?: string } | undefined;
+  { mount: any; mountAll(): void; render(context: any): () => void; digest?: string } | undefined;

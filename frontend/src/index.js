@@ -50,8 +50,9 @@ function followAddress() {
 }
 
 if (typeof document !== "undefined") {
-  // The outputs and widgets of a notebook share what the first of them loaded: see loader/run.js.
-  globalThis.relayExplorer = { mountAll, render };
+  // The outputs and widgets of a notebook share what the first of them loaded (see loader/run.js), and the playground's
+  // script draws explorers of its own.
+  globalThis.relayExplorer = { mount, mountAll, render };
   window.addEventListener("hashchange", followAddress);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => mountAll());
   else mountAll();

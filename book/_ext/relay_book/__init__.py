@@ -7,7 +7,19 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import assets, chapters, directives, links, operators, outdated, own_compiler, progress, streams, terms
+from . import (
+    assets,
+    chapters,
+    directives,
+    links,
+    operators,
+    outdated,
+    own_compiler,
+    playground,
+    progress,
+    streams,
+    terms,
+)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -26,6 +38,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     operators.setup(app)
     outdated.setup(app)
     own_compiler.setup(app)
+    playground.setup(app)
     progress.setup(app)
     streams.setup(app)
     terms.setup(app)

@@ -16,6 +16,7 @@ from relay_explorer import _project
 
 ROMAN = ["", "I", "II", "III", "IV", "V", "VI", "VII"]
 COVER = "book/index"
+PLAYGROUND = "book/playground"
 
 _CHAPTER = re.compile(r"book/ch0?([1-9]\d?[a-z]?)_\w+")
 _PART = re.compile(r"book/part(\d)_\w+")
@@ -36,9 +37,11 @@ def part_of(page: str) -> int | None:
 
 
 def kind_of(page: str) -> str:
-    """Return the CSS class of the page's body: `cover`, `part`, `chapter`, `reference` or `plain`."""
+    """Return the CSS class of the page's body: `cover`, `wide`, `part`, `chapter`, `reference` or `plain`."""
     if page == COVER:
         return "cover"
+    if page == PLAYGROUND:
+        return "wide"
     if part_of(page):
         return "part"
     if page.startswith("book/reference/"):

@@ -1,0 +1,416 @@
+// The page of the playground: a program, what the compiler makes of it, and the choices between them.
+import { fill, h } from "../core/dom.js";
+import { createTabs } from "../core/tabs.js";
+import { createEditor } from "./editor.js";
+import { formatLink, parseLink } from "./link.js";
+import { ViewOptions } from "./options.js";
+import { Picture } from "./picture.js";
+import { Problems } from "./problems.js";
+import { Runtime, Stopped, partsFrom } from "./runtime.js";
+/** @import { Answer, Description, Example, Options, Request, Saved } from "./types.js" */
+/** @import { Status } from "./runtime.js" */
+
+const PAUSE = 40; // ms after a key, so that a burst of keys is one request
+const MAX_FILE = 64_000_000; // bytes
+
+export class Playground {
+  view = "";
+  /** The file that is shown, while its text is not edited. */
+  file = "";
+  /** @type {Uint8Array | null} */
+  bytes = null;
+  active = false;
+  busy = false;
+  again = false;
+  /** The state of the explorer that a link asks for, until it is drawn. @type {string | undefined} */
+  wanted = undefined;
+  timer = 0;
+  saving = 0;
+
+  /**
+   * @param {HTMLElement} root
+   * @param {ShadowRoot} shadow
+   * @param {Description} description
+   * @param {string} base the address of the files beside the page's script
+   */
+  constructor(root, shadow, description, base) {
+    this.root = root;
+    this.description = description;
+    this.runtime = new Runtime({
+      load: partsFrom(base),
+      onStatus: (status, text) => this.status(status, text),
+    });
+    this.build(shadow);
+    window.addEventListener("hashchange", () => this.open());
+  }
+
+  // --- building -------------------------------------------------------------------------------------
+
+  /** @param {ShadowRoot} shadow */
+  build(shadow) {
+    this.options = new ViewOptions(this.description, () => this.edited());
+    this.picture = new Picture(() => this.save());
+    /** @type {HTMLSelectElement} */
+    this.examples = h(
+      "select",
+      { "aria-label": "example", onchange: () => this.example(this.examples?.value ?? "") },
+      h("option", { value: "" }, "examples …"),
+      this.description.examples.map(({ title }, i) => h("option", { value: i }, title)),
+    );
+    /** @type {HTMLSelectElement} */
+    this.views = h(
+      "select",
+      { onchange: () => this.choose(this.views?.value ?? "types") },
+      this.description.views.map(({ name, help }) => h("option", { value: name }, `${name}: ${help}`)),
+    );
+    this.run = this.button("Run", "Run: start Python, and show the program (Ctrl+Enter)", () => this.start());
+    this.run.classList.add("primary");
+    this.halt = this.button("Stop", "Stop: end the work, and keep the text", () => this.runtime.stop());
+    this.halt.disabled = true;
+    this.told = h("p", { class: "status", role: "status" });
+    /** @type {HTMLInputElement} */
+    const input = h("input", {
+      type: "file",
+      hidden: true,
+      "aria-label": "file",
+      onchange: () => this.read(input.files?.[0]).then(() => (input.value = "")),
+    });
+    const area = h("div", { class: "area" });
+    this.problems = new Problems({
+      go: (place) => {
+        this.tabs?.select("program");
+        this.editor?.go(place);
+      },
+      view: (name) => this.choose(name),
+    });
+    const program = h(
+      "section",
+      { class: "program", "aria-label": "program" },
+      area,
+      h(
+        "p",
+        { class: "keys", id: "pg-keys" },
+        h("kbd", null, "Ctrl"),
+        " ",
+        h("kbd", null, "Enter"),
+        " run, ",
+        h("kbd", null, "Esc"),
+        " leave the editor",
+      ),
+      this.problems.el,
+    );
+    this.invitation = h(
+      "div",
+      { class: "invitation" },
+      h("p", null, "Press ", h("b", null, "Run"), " to load Python and the compiler into this page."),
+      h(
+        "p",
+        null,
+        "They come from this site, about 10 MB. What you write stays in this page: it is sent nowhere.",
+      ),
+    );
+    const result = h(
+      "section",
+      { class: "result", "aria-label": "picture" },
+      this.options.el,
+      this.invitation,
+      this.picture.el,
+    );
+    this.tabs = createTabs({
+      label: "what to show",
+      className: "narrow",
+      items: [
+        { id: "program", label: "Program" },
+        { id: "picture", label: "Picture" },
+      ],
+      onSelect: (id) => (this.root.dataset.on = id),
+    });
+    fill(
+      this.root,
+      h(
+        "div",
+        { class: "head", role: "toolbar", "aria-label": "playground" },
+        this.run,
+        this.halt,
+        h("label", null, "View ", this.views),
+        this.examples,
+        this.button("Open", "Open a file: Relay text, or a model", () => input.click()),
+        this.button("Link", "Copy a link to this program", () => this.share()),
+        input,
+        this.told,
+      ),
+      this.tabs.el,
+      h("div", { class: "work" }, program, result),
+    );
+    this.editor = createEditor({
+      parent: area,
+      root: shadow,
+      onChange: () => this.typed(),
+      onRun: () => this.start(),
+      onLeave: () => this.run?.focus(),
+    });
+    this.root.addEventListener("dragover", (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      this.root.classList.add("is-over");
+    });
+    this.root.addEventListener("dragleave", () => this.root.classList.remove("is-over"));
+    // Before the editor, which would insert a dropped file as text.
+    this.root.addEventListener(
+      "drop",
+      (event) => {
+        this.root.classList.remove("is-over");
+        const file = event.dataTransfer?.files[0];
+        if (!file) return;
+        event.preventDefault();
+        event.stopPropagation();
+        this.read(file);
+      },
+      true,
+    );
+  }
+
+  /**
+   * @param {string} label
+   * @param {string} title
+   * @param {() => void} onclick
+   */
+  button(label, title, onclick) {
+    return h("button", { class: "btn", type: "button", title, onclick }, label);
+  }
+
+  // --- what is shown --------------------------------------------------------------------------------
+
+  /** Opens the program of the address; without one, the first example, which waits for the reader. */
+  async open() {
+    const saved = await parseLink(window.location.hash);
+    if (saved) {
+      this.load(saved);
+      this.start();
+    } else if (window.location.hash.startsWith("#play.")) {
+      this.problems?.show([notice("The address holds no program that can be read: it was cut or changed.")]);
+    } else if (!this.view) this.load({ ...this.description.examples[0], state: "" });
+  }
+
+  /** @param {Saved | (Example & { state: string })} program */
+  load({ text, view, options, state }) {
+    this.file = "";
+    this.wanted = state || undefined;
+    this.setView(this.description.views.some(({ name }) => name === view) ? view : "types", options);
+    if (this.editor) this.editor.text = text;
+  }
+
+  /** @param {string} index */
+  example(index) {
+    const example = this.description.examples[Number(index)];
+    if (!index || !example) return;
+    history.pushState(null, "", window.location.href); // Back returns to what the reader had
+    this.load({ ...example, state: "" });
+    if (this.examples) this.examples.value = "";
+    this.edited();
+  }
+
+  /**
+   * @param {string} view
+   * @param {Options} [options]
+   */
+  setView(view, options) {
+    this.view = view;
+    if (this.views) {
+      // What the nodes of a model became can only be told of a model.
+      for (const option of this.views.options) option.hidden = option.value === "source" && !this.file;
+      this.views.value = view;
+    }
+    this.options?.set(view, options);
+  }
+
+  /** @param {string} view */
+  choose(view) {
+    this.setView(view);
+    this.edited();
+  }
+
+  // --- asking ---------------------------------------------------------------------------------------
+
+  start() {
+    this.active = true;
+    this.update();
+  }
+
+  /** The reader typed: from the first run on, the picture follows. */
+  typed() {
+    if (this.file) {
+      this.file = "";
+      if (this.view === "source") this.setView("ir");
+    }
+    this.edited();
+  }
+
+  edited() {
+    this.save();
+    if (!this.active) return;
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.update(), PAUSE);
+  }
+
+  /** @returns {Request} */
+  request() {
+    const { view } = this;
+    const options = this.options?.chosen ?? {};
+    return this.file ? { file: this.file, view, options } : { text: this.editor?.text ?? "", view, options };
+  }
+
+  async update() {
+    clearTimeout(this.timer);
+    if (this.busy) {
+      this.again = true;
+      return;
+    }
+    this.busy = true;
+    const bytes = this.bytes;
+    try {
+      do {
+        this.again = false;
+        const request = this.request();
+        const answer = await this.runtime.ask(request, (request.file && bytes) || undefined);
+        if (request.file && this.bytes === bytes) this.bytes = null; // the worker has the model now
+        this.show(answer, request);
+      } while (this.again);
+    } catch (error) {
+      if (error instanceof Stopped) this.active = false;
+      this.refused(/** @type {Error} */ (error));
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /**
+   * @param {Answer} answer
+   * @param {Request} request
+   */
+  show(answer, request) {
+    const newer = !this.file && request.text !== this.editor?.text;
+    if (answer.printed !== null && request.file === this.file) this.printed(answer.printed);
+    if (answer.tokens.length && !newer) this.editor?.color(answer.tokens);
+    if (!newer) {
+      this.editor?.underline(answer.problems);
+      this.problems?.show(answer.problems, answer.view ? "" : this.view);
+    }
+    this.options?.setParams(answer.params);
+    if (answer.view) {
+      if (this.invitation) this.invitation.hidden = true;
+      this.picture?.show(answer.view, this.wanted);
+      this.wanted = undefined;
+    } else this.picture?.outdated(true);
+    this.root.dataset.seconds = String(answer.seconds);
+    this.root.dispatchEvent(new CustomEvent("answered", { detail: answer }));
+  }
+
+  /** @param {Error} error */
+  refused(error) {
+    this.picture?.outdated(true);
+    this.problems?.show([notice(error.message)]);
+  }
+
+  /**
+   * Puts an imported model into the editor without counting it as an edit.
+   * @param {string} text
+   */
+  printed(text) {
+    if (this.editor) this.editor.text = text;
+  }
+
+  // --- files and links ------------------------------------------------------------------------------
+
+  /** @param {File | undefined} file */
+  async read(file) {
+    if (!file) return;
+    if (file.size > MAX_FILE) {
+      this.refused(
+        new Error(
+          `${file.name} has ${file.size.toLocaleString("en")} bytes; the page reads at most ${MAX_FILE.toLocaleString("en")}. ` +
+            "Use the package in Python: relay-explorer explore FILE.",
+        ),
+      );
+      return;
+    }
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const text = asText(bytes);
+    if (text !== null) {
+      this.load({ text, view: this.view === "source" ? "ir" : this.view, options: {}, state: "" });
+    } else {
+      this.file = file.name || "model";
+      this.bytes = bytes;
+      if (this.editor) this.editor.text = `// ${this.file}: the picture shows it.\n`;
+      this.setView("source", {});
+    }
+    this.start();
+  }
+
+  /** Keeps the program in the address, so that reloading and going back find it again. */
+  save() {
+    clearTimeout(this.saving);
+    this.saving = window.setTimeout(async () => {
+      const fragment = this.file ? null : await this.link();
+      if (fragment) history.replaceState(history.state, "", fragment);
+    }, 400);
+  }
+
+  link() {
+    return formatLink({
+      text: this.editor?.text ?? "",
+      view: this.view,
+      options: this.options?.chosen ?? {},
+      state: this.picture?.state ?? "",
+    });
+  }
+
+  async share() {
+    const fragment = this.file ? null : await this.link();
+    if (!fragment) {
+      this.say("This program is too long for a link.");
+      return;
+    }
+    history.replaceState(history.state, "", fragment);
+    try {
+      await navigator.clipboard.writeText(window.location.href);
+      this.say("The link is copied. It holds the whole program.");
+    } catch {
+      this.say("The page's address is the link: it holds the whole program.");
+    }
+  }
+
+  // --- saying ---------------------------------------------------------------------------------------
+
+  /** @param {string} text */
+  say(text) {
+    if (this.told) this.told.textContent = text;
+  }
+
+  /**
+   * @param {Status} status
+   * @param {string} text
+   */
+  status(status, text) {
+    this.root.dataset.status = status;
+    if (this.halt) this.halt.disabled = status !== "busy" && status !== "loading";
+    this.say(text);
+  }
+}
+
+/** @param {string} message */
+const notice = (message) => ({ message, place: null, notes: [], help: [] });
+
+/**
+ * A file's content as text, or null where it is none.
+ * @param {Uint8Array} bytes
+ */
+function asText(bytes) {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // eslint-disable-next-line no-control-regex
+    return /[\x00-\x08\x0e-\x1f]/.test(text.slice(0, 4096)) ? null : text;
+  } catch {
+    return null;
+  }
+}

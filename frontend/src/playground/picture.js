@@ -1,0 +1,60 @@
+// The explorer of the answer. The last good one stays, greyed, while the text is wrong; a new one of the same view opens in the
+// state in which the reader left the last.
+import { h } from "../core/dom.js";
+
+/** @typedef {{ token(): string, destroy(): void }} Mounted */
+
+export class Picture {
+  /** @type {Mounted | null} */
+  mounted = null;
+  kind = "";
+  state = "";
+
+  /** @param {(state: string) => void} onState */
+  constructor(onState) {
+    this.onState = onState;
+    this.host = h("div", { class: "picture-host" });
+    this.stale = h(
+      "p",
+      { class: "stale", hidden: true, role: "status" },
+      "This is the picture of the last program that could be shown.",
+    );
+    this.el = h("div", { class: "picture" }, this.stale, this.host);
+  }
+
+  /**
+   * Draws a view; `state` is a token from a link, else the explorer keeps its own.
+   * @param {any} view
+   * @param {string} [state]
+   */
+  show(view, state) {
+    const token = state ?? (view.view === this.kind ? this.state : "");
+    this.mounted?.destroy();
+    this.mounted = null;
+    this.mounted = globalThis.relayExplorer?.mount(this.host, view, {
+      name: "program",
+      token,
+      onState: (/** @type {string} */ next) => {
+        this.state = next;
+        this.onState(next);
+      },
+    });
+    this.kind = view.view;
+    this.el.dataset.view = this.kind;
+    this.state = token;
+    this.outdated(false);
+  }
+
+  /** @param {boolean} outdated */
+  outdated(outdated) {
+    this.stale.hidden = !outdated || !this.mounted;
+    this.host.classList.toggle("is-stale", outdated);
+  }
+
+  clear() {
+    this.mounted?.destroy();
+    this.mounted = null;
+    this.kind = "";
+    this.outdated(false);
+  }
+}

@@ -1,0 +1,192 @@
+// Python in a worker: it is loaded when it is first asked for, answers one request at a time, and is ended and started again
+// when it takes too long or the reader stops it. The page itself never waits.
+import { inflated } from "./bytes.js";
+/** @import { Answer, FromWorker, Parts, Request, ToWorker } from "./types.js" */
+
+const MAX_SECONDS = 20;
+
+/** @typedef {"off" | "loading" | "ready" | "busy" | "failed"} Status */
+
+/** A request that was stopped, or that is out of date. */
+export class Stopped extends Error {}
+
+export class Runtime {
+  /** @type {Status} */
+  status = "off";
+  /** @type {Worker | null} */
+  worker = null;
+  /** @type {WebAssembly.Module | null} */
+  module = null;
+  /** @type {Promise<void> | null} */
+  started = null;
+  /** @type {{ id: number, resolve(answer: Answer): void, reject(error: Error): void, timer: number } | null} */
+  waiting = null;
+  number = 0;
+
+  /**
+   * @param {{ load(): Promise<Parts>, onStatus(status: Status, text: string): void, seconds?: number }} hooks
+   */
+  constructor({ load, onStatus, seconds = MAX_SECONDS }) {
+    this.load = load;
+    this.onStatus = onStatus;
+    this.seconds = seconds;
+  }
+
+  /**
+   * @param {Status} status
+   * @param {string} text
+   */
+  tell(status, text) {
+    this.status = status;
+    this.onStatus(status, text);
+  }
+
+  /** Loads Python, once; a second call waits for the first. */
+  start() {
+    this.started ??= this.begin().catch((error) => {
+      this.started = null;
+      this.tell("failed", error.message);
+      throw error;
+    });
+    return this.started;
+  }
+
+  async begin() {
+    this.tell("loading", "Loading Python …");
+    if (typeof DecompressionStream !== "function" || typeof WebAssembly !== "object")
+      throw new Error("This browser is too old to run Python: Safari 16.4, Firefox 115 or Chrome 109 can.");
+    const { worker: code, ...parts } = await this.load();
+    const source = new Blob([await inflated(code)], { type: "text/javascript" });
+    const url = URL.createObjectURL(source);
+    try {
+      await new Promise((resolve, reject) => {
+        const worker = new Worker(url);
+        this.worker = worker;
+        worker.onerror = (event) => {
+          event.preventDefault();
+          const error = new Error(event.message || "The browser does not start a worker in this page.");
+          reject(error);
+          this.broken(error);
+        };
+        worker.onmessage = (/** @type {MessageEvent<FromWorker>} */ { data }) => {
+          if ("module" in data) this.module = data.module;
+          else if ("ready" in data) resolve(undefined);
+          else if ("failed" in data) {
+            const error = new Error(data.failed);
+            reject(error);
+            this.broken(error);
+          } else this.answered(data.id, data.answer);
+        };
+        this.send({ parts, module: this.module });
+      });
+    } finally {
+      URL.revokeObjectURL(url);
+    }
+    this.tell("ready", "Ready");
+  }
+
+  /** @param {ToWorker} message */
+  send(message) {
+    this.worker?.postMessage(message);
+  }
+
+  /**
+   * Asks, and gives up after the time limit: the worker is ended, because Python cannot be interrupted from outside.
+   * @param {Request} request
+   * @param {Uint8Array} [data]
+   * @returns {Promise<Answer>}
+   */
+  async ask(request, data) {
+    await this.start();
+    if (this.waiting) throw new Error("one request at a time");
+    const id = ++this.number;
+    this.tell("busy", "Working …");
+    return new Promise((resolve, reject) => {
+      const timer = window.setTimeout(
+        () =>
+          this.stop(
+            `Stopped after ${this.seconds} seconds. Does the program run forever, or is it very large? Fewer recorded steps, or smaller arguments, help.`,
+          ),
+        this.seconds * 1000,
+      );
+      this.waiting = { id, resolve, reject, timer };
+      this.send({ id, request: JSON.stringify(request), data });
+    });
+  }
+
+  /**
+   * @param {number} id
+   * @param {string} text
+   */
+  answered(id, text) {
+    if (this.waiting?.id !== id) return;
+    const { resolve, timer } = this.waiting;
+    clearTimeout(timer);
+    this.waiting = null;
+    this.tell("ready", "Ready");
+    resolve(JSON.parse(text));
+  }
+
+  /** @param {Error} error */
+  broken(error) {
+    const { waiting } = this;
+    this.end();
+    this.tell("failed", "Python failed.");
+    clearTimeout(waiting?.timer);
+    waiting?.reject(error);
+  }
+
+  /** Ends the worker; the next request starts another, from what was loaded already. */
+  end() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.started = null;
+    this.waiting = null;
+  }
+
+  /** @param {string} why */
+  stop(why = "Stopped. The text stays; the next edit starts again.") {
+    const { waiting } = this;
+    this.end();
+    this.tell("off", why);
+    clearTimeout(waiting?.timer);
+    waiting?.reject(new Stopped(why));
+  }
+}
+
+/**
+ * The parts from the scripts beside the page: scripts, because a page that was opened as a file may load nothing else.
+ * @param {string} base
+ * @returns {() => Promise<Parts>}
+ */
+export function partsFrom(base) {
+  /** @type {Promise<Parts> | null} */
+  let parts = null;
+  return () => {
+    parts ??= Promise.all(["python.js", "package.js"].map((name) => script(base + name)))
+      .then(() => /** @type {any} */ (window).relayPlaygroundParts)
+      .catch((error) => {
+        parts = null;
+        throw error;
+      });
+    return parts;
+  };
+}
+
+/** @param {string} src */
+const script = (src) =>
+  new Promise((resolve, reject) => {
+    const element = document.createElement("script");
+    element.src = src;
+    element.onload = resolve;
+    element.onerror = () => {
+      element.remove();
+      reject(
+        new Error(
+          `The file ${src.replace(/.*\//, "")} is missing: this copy of the book was built without npm. ` +
+            "`make html` with npm installed adds it.",
+        ),
+      );
+    };
+    document.head.append(element);
+  });
