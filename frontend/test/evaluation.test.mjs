@@ -7,7 +7,7 @@ import { decode } from "../src/core/decode.js";
 import { rowText } from "../src/core/rowmodel.js";
 import { shortStack } from "../src/views/evaluation/frames.js";
 import { picture } from "../src/views/evaluation/heap.js";
-import { matching } from "../src/core/finder.js";
+import { Lookup } from "../src/core/lookup.js";
 import { scopesOf } from "../src/views/evaluation/find.js";
 import { alternatives, skippedRows } from "../src/views/evaluation/rows.js";
 import { MARK, createRun, lastAt } from "../src/views/evaluation/run.js";
@@ -184,12 +184,12 @@ test("an object stands in the picture once, however many hold it", () => {
 
 test("finding: by the line, by a name, by a value that it gave", () => {
   const view = load("tree");
-  const scopes = scopesOf(view, createRun(view));
-  const match = (wanted, scope) => matching(scopes, view.rows.length, wanted, scope);
+  const lookup = new Lookup(() => view.rows, scopesOf(view, createRun(view)));
+  const match = (wanted, scope) => lookup.find(wanted, scope).hits.map(({ line }) => line);
   assert.ok(match("match", "all").every((row) => textOf(view, row).includes("match")));
   const { name, row } = view.names.find(({ name: text, row: at }) => text !== "" && at >= 0);
   assert.ok(match(name.toLowerCase(), "name").includes(row));
-  assert.ok(match("leaf(", "value").length > 0);
+  assert.ok(match("leaf", "value").length > 0);
   assert.deepEqual(match("nowhere", "all"), []);
   assert.deepEqual(match("match", "no such scope"), match("match", "all"));
 });

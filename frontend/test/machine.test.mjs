@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { Damage } from "../src/core/check.js";
 import { decode } from "../src/core/decode.js";
 import { checkMachine } from "../src/views/machine/check.js";
-import { createMatcher } from "../src/views/machine/find.js";
+import { Lookup } from "../src/core/lookup.js";
+import { instructionsOf, scopesOf } from "../src/views/machine/find.js";
 import { createRun, ranges } from "../src/views/machine/run.js";
 
 const folder = new URL("./data/", import.meta.url);
@@ -75,11 +76,13 @@ test("a tensor is not filled before its kernel has run", () => {
 
 test("finding reads the program and the instructions", () => {
   const view = load("tree");
-  const match = createMatcher(view, createRun(view));
-  assert.equal(match("tanh(%2)", "line").rows.length, 1);
-  assert.equal(match("tanh(%2)", "ins").rows.length, 0);
-  assert.equal(match("add_tanh", "ins").instructions.size, 1);
-  assert.equal(match("", "all").rows.length, 0);
+  const run = createRun(view);
+  const lookup = new Lookup(() => view.rows, scopesOf(view, run));
+  const instructions = (query) => instructionsOf(run, lookup.find(query, "ins").conditions).size;
+  assert.equal(lookup.find("text:tanh(%2)").hits.length, 1);
+  assert.equal(lookup.find("tanh(%2)", "ins").hits.length, 0);
+  assert.equal(instructions("*add_tanh*"), 1);
+  assert.equal(lookup.find("", "all").hits.length, 0);
 });
 
 test("runs of numbers are written as ranges", () => {

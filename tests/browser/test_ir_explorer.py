@@ -257,7 +257,7 @@ def test_search_by_operator_name_and_type(open_view: Opener) -> None:
     expect(page.locator(".row.is-now")).to_contain_text("nn.max_pool2d")
     for where, query, hits in (
         ("type", "(1, 2048, 1, 1)", "1 match"),
-        ("name", "%stage1_unit1", "20 matches"),
+        ("name", "%stage1_unit1", "28 matches"),
         ("operator", "nn.conv2d", "53 matches"),
     ):
         page.get_by_label("where to search").select_option(where)

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 
 #: One sample of each view: data, or an expression over the fixture modules.
 SAMPLES: dict[str, str] = {
+    "compare": "hand",
     "evaluation": "tree",
     "fusion": "obstacle",
     "gradient": "layer",
@@ -33,7 +34,7 @@ SAMPLES: dict[str, str] = {
 }
 FIXTURES = {"types": "learner.waiting()", "ir": "ir_views.tiny()"}
 VIEWS = sorted({*registry.views(), *SAMPLES})
-SEARCHED = [view for view in VIEWS if view not in ("costs", "lowering", "run")]
+
 
 # What the page hears of the keyboard, and where the focus is.
 PAGE = """() => {
@@ -61,7 +62,7 @@ def focused(page: Page) -> str:
     return str(page.evaluate(FOCUSED))
 
 
-@pytest.mark.parametrize("view", SEARCHED)
+@pytest.mark.parametrize("view", VIEWS)
 def test_the_keys_stay_in_the_explorer(view: str, open_view: Opener, axe_core: str) -> None:
     page = open_view(sample(view))
     page.evaluate(PAGE)

@@ -1,142 +1,203 @@
 // The search of an explorer: what it finds, which rows it keeps, and how a reader walks through what was found.
-import { importedText } from "./imported.js";
-import { rowText } from "./rowmodel.js";
+import { clearLetters, markLetters, occurrencesIn } from "./letters.js";
+import { Lookup } from "./lookup.js";
+import { RANKS, lettersOf } from "./rank.js";
 import { createSearch } from "./search.js";
-/** @import { Child, Keep, Query, Scope, State } from "./types.js" */
-
-/**
- * Where a search looks, and whether a row has there what is wanted, given in small letters.
- * @typedef {Scope & { has(row: number, wanted: string): boolean }} RowScope
- */
+/** @import { Row } from "../generated/common.js" */
+/** @import { Hit, RowScope } from "./lookup.js" */
+/** @import { Condition } from "./query.js" */
+/** @import { Child, Hits, Keep, Query, Rows, State } from "./types.js" */
 
 /**
  * @typedef {object} FinderOptions
- * @property {readonly (Scope | RowScope)[]} scopes the first is the one that is looked in at the start
+ * @property {readonly RowScope[]} scopes the first is the one that is looked in at the start
  * @property {string} placeholder
  * @property {string} [onlyLabel]
+ * @property {boolean} [narrows] whether the explorer can show only what was found
  * @property {Child[]} [extra]
  * @property {number} [many] from this many rows on, the search is there without being asked for
  */
 
-/**
- * Whether one of `texts` has what is wanted.
- * @param {readonly string[]} texts
- * @param {string} wanted
- */
-export const some = (texts, wanted) => texts.some((text) => text.toLowerCase().includes(wanted));
+/** A grid of the explorer, the first line that is one of its rows, and the scope that it is, if any. @typedef {{ rows: Rows, first: number, count: number, scope?: string }} Grid */
+
+const NOT_BESIDE = new Set(["is", "pattern", "attr", "op"]);
 
 /**
- * The text of every row, and of the node that it was imported from, in small letters.
- * @param {{ rows: readonly import("../generated/common.js").Row[] }} view
+ * The search of `explorer`. `hits` are the lines that were found, the best first, `matches` the same in the order of the
+ * program; `keep` says which lines are shown, null all. A line is a row of the program, unless a view says otherwise.
  */
-export const rowTexts = (view) => view.rows.map(rowWords);
-
-/**
- * @param {import("../generated/common.js").Row} row
- */
-export const rowWords = (row) => `${rowText(row)} ${importedText(row.imported)}`.trim().toLowerCase();
-
-/**
- * Of `count` rows those where `wanted` is found in a scope, in order; in the first scope, where there is no such.
- * @param {readonly RowScope[]} scopes
- * @param {number} count
- * @param {string} wanted
- * @param {string} scope
- */
-export function matching(scopes, count, wanted, scope) {
-  const { has } = scopes.find(({ id }) => id === scope) ?? scopes[0];
-  return Array.from({ length: count }, (_, row) => row).filter((row) => has(row, wanted));
-}
-
-/** The search of `explorer`: `matches` are the rows that were found, `keep` says which rows are shown, null all. */
-export class Finder {
+export class Finder extends Lookup {
   /**
    * @param {any} explorer
    * @param {FinderOptions} options
    */
   constructor(explorer, { scopes, many = Infinity, ...texts }) {
+    super(() => explorer.view.rows, scopes);
     this.explorer = explorer;
-    this.scopes = scopes;
+    /** @type {readonly Condition[]} */
+    this.conditions = [];
+    /** @type {Hit[]} */
+    this.hits = [];
     /** @type {number[]} */
     this.matches = [];
+    /** How many more there are where only letters inside a word answer. */
+    this.weaker = 0;
+    /** The hit that was visited last, or -1. */
+    this.at = -1;
     /** @type {Keep} */
     this.keep = null;
     this.always = explorer.view.rows.length >= many;
     this.search = createSearch({
       ...texts,
       scopes,
+      fields: this.fields,
       onChange: (query) => this.filter(query),
       onMove: (by) => this.move(by),
+      onPick: (index) => this.pick(index),
+      list: () => this.listed(),
     });
     this.search.el.hidden = !this.always;
   }
 
-  /**
-   * The rows where `wanted`, in small letters, is found, in order.
-   * @param {string} wanted
-   * @param {string} scope
-   * @returns {number[]}
-   */
-  match(wanted, scope) {
-    return matching(/** @type {RowScope[]} */ (this.scopes), this.rowCount, wanted, scope);
+  // --- what a view's finder may say otherwise --------------------------------------------------------
+
+  /** @returns {readonly Grid[]} */
+  grids() {
+    return [{ rows: this.explorer.rows, first: 0, count: Infinity }];
   }
 
-  /**
-   * Searches for the text of the search box; returns the number of hits.
-   * @param {Query} query
-   */
-  filter(query) {
-    const wanted = query.query.toLowerCase();
-    this.matches = wanted ? this.match(wanted, query.scope) : [];
-    const matching = new Set(this.matches);
-    this.keep = query.only && wanted ? (row) => matching.has(row) : null;
-    this.show(query);
-    if (this.explorer.ready) this.explorer.ctx.changed();
-    return this.matches.length;
-  }
-
-  /**
-   * Shows the rows that are kept, marks those that match, and dims the steps that are left out.
-   * @param {Query} query
-   */
-  show({ only }) {
-    const { rows } = this.explorer;
-    rows.filter(this.keep);
-    rows.mark("match", only ? [] : this.matches);
-    this.explorer.keepSteps();
-  }
-
-  /** How many rows are looked at. */
-  get rowCount() {
-    return this.explorer.view.rows.length;
-  }
-
-  /** The row from which the next match is looked for. */
+  /** The line that is selected, or -1. */
   get from() {
     return this.explorer.rows.selected;
   }
 
+  /** @param {number} line */
+  visit(line) {
+    const { rows } = this.explorer;
+    rows.reveal(line);
+    rows.select(line, { byReader: true });
+  }
+
+  // --- finding --------------------------------------------------------------------------------------
+
   /**
-   * To the next match, or the one before, around the end.
+   * Searches for the text of the search box; returns what was found.
+   * @param {Query} query
+   * @returns {Hits}
+   */
+  filter(query) {
+    const { conditions, hits, weaker, problem } = this.find(query.query, query.scope);
+    Object.assign(this, { conditions, hits, weaker });
+    this.matches = hits.map(({ line }) => line).sort((a, b) => a - b);
+    this.at = -1;
+    const matching = new Set(this.matches);
+    this.keep = query.only && conditions.length ? (line) => matching.has(line) : null;
+    this.show(query);
+    if (this.explorer.ready) this.explorer.ctx.changed();
+    return { count: this.hitCount(query), problem };
+  }
+
+  /**
+   * How many hits are told.
+   * @param {Query} _query
+   */
+  hitCount(_query) {
+    return this.hits.length;
+  }
+
+  /**
+   * Shows the rows that are kept, marks those that match and their letters, and dims the steps that are left out.
+   * @param {Query} query
+   */
+  show({ only, scope }) {
+    const found = new Set(this.matches);
+    for (const { rows, first, count, scope: own } of this.grids()) {
+      if (!rows) continue;
+      const { keep } = this;
+      const other = own !== undefined && scope !== "all" && scope !== own;
+      this.narrow(rows, keep && !other ? (row) => keep(row + first) : null);
+      const inside = this.matches.filter((line) => line >= first && line < first + count);
+      rows.mark("match", only ? [] : inside.map((line) => line - first));
+      rows.dress(found.size ? (row, node) => found.has(row + first) && this.dress(row + first, node) : null);
+    }
+    this.explorer.keepSteps?.();
+  }
+
+  /**
+   * Shows only the rows of a grid that are kept.
+   * @param {Rows} rows
+   * @param {Keep} keep
+   */
+  narrow(rows, keep) {
+    rows.filter(keep);
+  }
+
+  /**
+   * Marks the letters that were found in a row of the page.
+   * @param {number} line
+   * @param {HTMLElement} node
+   */
+  dress(line, node) {
+    const [row] = this.rowsAt(line);
+    this.dressRow(row, node.querySelector(".cell.code"));
+    for (const cell of node.querySelectorAll(".cell:not(.code)"))
+      for (const { word, regex, field } of this.conditions)
+        if (word && !regex && !NOT_BESIDE.has(field)) markLetters(cell, occurrencesIn(cell, word));
+  }
+
+  /**
+   * @param {Row | undefined} row
+   * @param {Element | null} cell
+   */
+  dressRow(row, cell) {
+    if (!row || !cell) return;
+    clearLetters(cell);
+    markLetters(
+      cell,
+      this.conditions.flatMap((condition) => lettersOf(row, condition)),
+    );
+  }
+
+  // --- walking --------------------------------------------------------------------------------------
+
+  /**
+   * To the next hit, or the one before, around the end; the first is the best one.
    * @param {number} by
    */
   move(by) {
-    const { matches, from } = this;
-    if (!matches.length) return;
-    const next = by > 0 ? matches.find((row) => row > from) : matches.findLast((row) => row < from);
-    this.visit(next ?? matches[by > 0 ? 0 : matches.length - 1]);
+    const { hits, from } = this;
+    if (!hits.length) return;
+    const here = hits[this.at]?.line === from ? this.at : hits.findIndex(({ line }) => line === from);
+    const start = here >= 0 ? here : this.at;
+    this.pick(start < 0 ? (by > 0 ? 0 : hits.length - 1) : (start + by + hits.length) % hits.length);
   }
 
-  /** @param {number} row */
-  visit(row) {
-    const { rows } = this.explorer;
-    rows.reveal(row);
-    rows.select(row, { byReader: true });
+  /**
+   * Visits a hit.
+   * @param {number} index
+   */
+  pick(index) {
+    const hit = this.hits[index];
+    if (!hit) return;
+    this.at = index;
+    this.visit(hit.line);
+    this.search.tell(index);
   }
+
+  /** The hits as the search box lists them: `{ at, weaker, entries }`. */
+  listed() {
+    return {
+      at: this.at,
+      weaker: this.weaker,
+      entries: this.hits.map(({ line, rank }) => ({ ...this.describe(line), group: RANKS[rank] })),
+    };
+  }
+
+  // --- state ----------------------------------------------------------------------------------------
 
   /** @param {State} state */
   restore(state) {
-    this.search.set({ query: state.q, scope: state.in ?? "all", only: state.only === "1" });
+    this.search.set({ query: state.q, scope: state.in ?? this.scopes[0].id, only: state.only === "1" });
     if (!state.q && state.only !== "1") this.search.el.hidden = !this.always;
   }
 

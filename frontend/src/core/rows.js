@@ -1,6 +1,7 @@
 // The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
 // technology; rows outside the window leave the page only in large programs.
 import { activeIn, fill, h } from "./dom.js";
+import { clearLetters } from "./letters.js";
 import { CHOSEN } from "./imported.js";
 import { drawRow } from "./row.js";
 import { registerGrid } from "./save/tables.js";
@@ -65,6 +66,8 @@ export function createRows({
   const mounted = new Map();
   let shownColumns = columns;
   let stacked = false;
+  /** What is done to a row once it is drawn. @type {((row: number, node: HTMLElement) => unknown) | null} */
+  let dressing = null;
   /** What the lit tokens name. @type {Set<number>} */
   let lit = new Set();
   /** @type {Keep} */
@@ -126,6 +129,7 @@ export function createRows({
     node.tabIndex = row === stop ? 0 : -1;
     for (const [name, { shown }] of marks) if (shown.has(row)) node.classList.add(`is-${name}`);
     if (lit.size) shine(node);
+    dressing?.(row, node);
     return node;
   }
 
@@ -450,7 +454,21 @@ export function createRows({
       shownColumns.forEach((column, i) =>
         column.draw(row, /** @type {HTMLElement} */ (node.children[i + 1])),
       );
+      dressing?.(row, node);
       if (row === selected) showWhole();
+    },
+    /**
+     * Has `draw(row, node)` called of every row that is drawn; null takes away what it marked.
+     * @param {((row: number, node: HTMLElement) => unknown) | null} draw
+     */
+    dress(draw) {
+      if (dressing === null && draw === null) return;
+      dressing = draw;
+      for (const [row, node] of mounted) {
+        clearLetters(node);
+        dressing?.(row, node);
+      }
+      showWhole();
     },
     /**
      * Lights every token that names one of `refs`.

@@ -113,6 +113,19 @@ export interface Query {
   only: boolean;
 }
 
+/** What a search found: how much, and what is wrong with the query. */
+export interface Hits {
+  count: number;
+  problem: string;
+}
+
+/** The hits in their order, which of them is shown, and how many weaker ones are left out. */
+export interface Listed {
+  at: number;
+  weaker: number;
+  entries: { number: string; text: string; group: string }[];
+}
+
 /** Where a search looks. */
 export interface Scope {
   id: string;

@@ -1,35 +1,63 @@
-// Finding a row of either program: by its text, or by the node of the model that it came from.
-import { Finder, rowWords, some } from "../../core/finder.js";
+// Finding a row of either program: by what it says, or by the node of the model that it came from.
+import { Finder } from "../../core/finder.js";
 /** @import { CompareExplorer } from "./view.js" */
 
-/** The search of a CompareExplorer: its rows are the lines of the text. */
+/** The search of a CompareExplorer: its lines are those of the text, each a row of one program or of both. */
 class CompareFinder extends Finder {
   /** @param {CompareExplorer} explorer */
   constructor(explorer) {
-    /**
-     * @param {number} line
-     * @param {"a" | "b"} side
-     */
-    const text = (line, side) => {
-      const row = explorer.model.row(explorer.lines[line].pair, side);
-      return row ? rowWords(row) : "";
-    };
     super(explorer, {
       placeholder: "find a line, an operator, a name",
       scopes: [
-        {
-          id: "all",
-          label: "both programs",
-          has: (line, wanted) => some([text(line, "a"), text(line, "b")], wanted),
-        },
-        { id: "a", label: "program A", has: (line, wanted) => some([text(line, "a")], wanted) },
-        { id: "b", label: "program B", has: (line, wanted) => some([text(line, "b")], wanted) },
+        { id: "all", label: "both programs" },
+        { id: "a", label: "program A", where: () => true },
+        { id: "b", label: "program B", where: () => true },
       ],
     });
   }
 
-  get rowCount() {
+  get count() {
     return this.explorer.lines.length;
+  }
+
+  /**
+   * The programs in which a line is looked at, each with the number of its row there.
+   * @param {number} line
+   */
+  placesAt(line) {
+    const { model, lines, view, form } = this.explorer;
+    const { pair, side } = lines[line];
+    const scope = this.search?.state().scope ?? "all";
+    return ["a", "b"]
+      .filter((name) => (scope === "all" || scope === name) && (form === "sides" || name === side))
+      .map((name) => ({ rows: view[name].rows, row: model.pairs[pair][name], side: name }))
+      .filter(({ row }) => row >= 0);
+  }
+
+  /** @param {number} line */
+  rowsAt(line) {
+    return this.placesAt(line).map(({ rows, row }) => rows[row]);
+  }
+
+  /**
+   * @param {number} line
+   * @param {number} which
+   */
+  programAt(line, which) {
+    return this.placesAt(line)[which];
+  }
+
+  /**
+   * @param {number} line
+   * @param {HTMLElement} node
+   */
+  dress(line, node) {
+    // In the form that has both, a sign stands before the row.
+    if (this.explorer.form === "both") return;
+    for (const { rows, row, side } of this.placesAt(line)) {
+      const other = this.explorer.form === "sides" && side === "b";
+      this.dressRow(rows[row], node.querySelector(other ? ".cell.c-after" : ".cell.code"));
+    }
   }
 
   /** @param {number} line */

@@ -2,6 +2,7 @@
 import { fill, h } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
+import { Finder } from "../../core/finder.js";
 import { commonKeys, rowKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
 import { createRows } from "../../core/rows.js";
@@ -31,6 +32,7 @@ const UNITS = [
 /** @type {[string[], string][]} */
 const KEYS = [
   [["↑", "↓"], "line"],
+  [["/"], "find"],
   [["Esc"], "back"],
   [["?"], "keys"],
 ];
@@ -71,7 +73,7 @@ export class CostsExplorer extends Explorer {
     this.byRow = new Map(view.calls.map((call) => [call.row, call]));
     this.operator = -1;
     this.frameOf("Costs, call by call");
-    this.shell.bar.append(this.tools(null, false));
+    this.shell.bar.append(this.tools());
     const most = Math.max(1, ...view.calls.map(({ flops }) => flops));
     /**
      * @param {string} id
@@ -128,7 +130,15 @@ export class CostsExplorer extends Explorer {
       h("th", { scope: "col" }, text),
     );
     this.rows.el.classList.add("cost-grid");
-    this.shell.body.append(this.rows.el);
+    this.finder = new Finder(this, {
+      scopes: [
+        { id: "all", label: "anywhere" },
+        { id: "op", label: "operators" },
+      ],
+      placeholder: "find an operator, a name, an attribute",
+    });
+    this.search = this.finder.search;
+    this.shell.body.append(this.search.el, this.rows.el);
     this.shell.foot.append(
       h(
         "div",
@@ -146,7 +156,7 @@ export class CostsExplorer extends Explorer {
     this.rows.setColumns();
     this.listen([
       rowKeys((by) => this.rows.move(by, Math.max(0, this.rows.selected))),
-      ...commonKeys(this, { fold: null, find: false, back: "back" }),
+      ...commonKeys(this, { fold: null, back: "back" }),
     ]);
   }
 
@@ -165,7 +175,7 @@ export class CostsExplorer extends Explorer {
   }
 
   token() {
-    return { op: this.operator >= 0 ? this.operator : "", row: this.selected() };
+    return { op: this.operator >= 0 ? this.operator : "", row: this.selected(), ...this.searched() };
   }
 
   /** @param {State} state */
@@ -175,6 +185,7 @@ export class CostsExplorer extends Explorer {
       row: -1,
       flops: 0,
     });
+    this.finder?.restore(state);
     this.rows.select(this.view.rows[row] ? row : -1, { quiet: true });
     if (!this.view.rows[row] && costliest.row >= 0) this.rows.scrollTo(costliest.row);
     this.choose(this.view.operators[operator] ? operator : -1);

@@ -1,5 +1,5 @@
 // Finding: a line by its text, by a name, or by a value that it gave.
-import { Finder, rowTexts, some } from "../../core/finder.js";
+import { Finder } from "../../core/finder.js";
 /** @import { EvaluationView } from "../../generated/evaluation.js" */
 /** @import { RecordedRun } from "./run.js" */
 /** @import { EvaluationExplorer } from "./view.js" */
@@ -10,22 +10,17 @@ import { Finder, rowTexts, some } from "../../core/finder.js";
  * @param {RecordedRun} run
  */
 export function scopesOf(view, run) {
-  const texts = rowTexts(view);
+  /** @type {string[][]} */
   const names = view.rows.map(() => []);
   for (const { name, row } of view.names) if (row >= 0) names[row].push(name);
-  /** @param {number} row */
-  const gave = (row, wanted) => run.lines[row].some(({ value }) => some([run.say(value)], wanted));
-  /** @param {number} row */
-  const called = (row, wanted) => some(names[row], wanted);
   return [
+    { id: "all", label: "anywhere" },
+    { id: "name", label: "names", field: "calls", texts: (/** @type {number} */ row) => names[row] },
     {
-      id: "all",
-      label: "anywhere",
-      /** @param {number} row */
-      has: (row, wanted) => texts[row].includes(wanted) || called(row, wanted) || gave(row, wanted),
+      id: "value",
+      label: "values",
+      texts: (/** @type {number} */ row) => run.lines[row].map(({ value }) => run.say(value)),
     },
-    { id: "name", label: "names", has: called },
-    { id: "value", label: "values", has: gave },
   ];
 }
 

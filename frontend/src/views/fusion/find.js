@@ -1,5 +1,5 @@
 // Finding: a line, an operator, a pattern, a kernel.
-import { Finder, rowTexts, some } from "../../core/finder.js";
+import { Finder } from "../../core/finder.js";
 /** @import { FusionExplorer } from "./view.js" */
 
 /** The search of a FusionExplorer; `renew()` after the explorer has other rows. */
@@ -16,22 +16,19 @@ class FusionFinder extends Finder {
     /** @param {number} row */
     const kernels = (row) =>
       here(row).map((n) => explorer.variant.kernels[explorer.variant.kernelOf[n]]?.name ?? "");
-    /** @param {number} row */
-    const anywhere = (row) => [this.texts[row], ...labels(row), ...patterns(row), ...kernels(row)];
     super(explorer, {
       placeholder: "find an operator, a pattern, a kernel",
       scopes: [
-        { id: "all", label: "anywhere", has: (row, wanted) => some(anywhere(row), wanted) },
-        { id: "op", label: "operators", has: (row, wanted) => some(labels(row), wanted) },
-        { id: "pattern", label: "patterns", has: (row, wanted) => some(patterns(row), wanted) },
-        { id: "kernel", label: "kernels", has: (row, wanted) => some(kernels(row), wanted) },
+        { id: "all", label: "anywhere" },
+        { id: "op", label: "operators", field: "operator", names: true, texts: labels },
+        { id: "pattern", label: "operator patterns", field: "op-pattern", texts: patterns },
+        { id: "kernel", label: "kernels", texts: kernels },
       ],
     });
-    this.texts = rowTexts(explorer.view);
   }
 
   renew() {
-    this.texts = rowTexts(this.explorer.view);
+    this.matchers.clear();
     if (this.search.state().query) this.search.run();
   }
 }

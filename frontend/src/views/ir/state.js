@@ -10,7 +10,7 @@ const same = (a, b) => a.size === b.size && [...a].every((x) => b.has(x));
 /** @param {IrExplorer} explorer */
 export function writeState(explorer) {
   const { chosen, model, startFolds, graph, tabs, finder } = explorer;
-  const { query, scope, only } = finder.state();
+  const { query, scope, only } = finder.search.state();
   const { k, x, y } = graph.camera,
     [w, height] = graph.size();
   const looked = graph.placed && !graph.atFit && w > 0;

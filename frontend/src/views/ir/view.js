@@ -365,7 +365,7 @@ export class IrExplorer {
     this.rows.light(node ? [sel] : []);
     this.graph.setState({
       selected: this.shownId(sel),
-      matches: [...new Set(this.finder.found.map((i) => this.shownId(i)))],
+      matches: [...new Set(this.finder.nodes.map((i) => this.shownId(i)))],
     });
   }
 

@@ -8,8 +8,10 @@ import { createLegend } from "../../core/legend.js";
 import { formatList, integer, parseList } from "../../core/links.js";
 import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
+import { clearLetters, markLetters, occurrencesIn } from "../../core/letters.js";
 import { createTabs } from "../../core/tabs.js";
 import { checkLowering } from "./check.js";
+import { createFinder } from "./find.js";
 import {
   amount,
   bytes,
@@ -42,6 +44,7 @@ const KEYS = [
   [["←", "→"], "step"],
   [["↑", "↓"], "line"],
   [["1", "…", "9"], "operator"],
+  [["/"], "find"],
   [["?"], "keys"],
 ];
 
@@ -111,7 +114,7 @@ export class LoweringExplorer extends Explorer {
       this.transport.el,
       h("span", { class: "grow" }, this.timeline.el),
       this.counter,
-      this.tools(null, false),
+      this.tools(),
     );
     this.chips = model.operators.map((operator) =>
       h(
@@ -172,7 +175,10 @@ export class LoweringExplorer extends Explorer {
       this.levels.map((level) => this.panels[level].el),
     );
     this.showLevel(this.tabs.selected);
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
     this.shell.body.append(
+      this.search.el,
       h(
         "div",
         {
@@ -209,7 +215,7 @@ export class LoweringExplorer extends Explorer {
         this.otherLevel(event.key === "[" ? -1 : 1),
       ),
       key("Enter", "choose the operators of this line", (event) => this.enter(event)),
-      ...commonKeys(this, { fold: null, find: false, back: "no operator" }),
+      ...commonKeys(this, { fold: null, back: "no operator" }),
     ];
   }
 
@@ -220,6 +226,7 @@ export class LoweringExplorer extends Explorer {
       step: this.step + 1,
       op: formatList(this.chosen),
       tab: this.tabs.selected === "loops" ? "" : this.tabs.selected,
+      ...this.searched(),
     };
   }
 
@@ -228,6 +235,7 @@ export class LoweringExplorer extends Explorer {
     this.chosen = parseList(state.op).filter((op) => this.model.operators[op]);
     this.tabs.select(this.levels.includes(state.tab) ? state.tab : "loops");
     this.go(integer(state.step, this.count) - 1, true);
+    this.finder?.restore(state);
     this.light();
     requestAnimationFrame(() => {
       if (this.chosen.length === 0) this.toKernel();
@@ -307,6 +315,8 @@ export class LoweringExplorer extends Explorer {
     );
     this.drawEffect();
     this.light();
+    // The loops are other lines now.
+    if (this.search?.state().query) this.search.run();
     if (quiet) return;
     this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
     this.ctx.changed();
@@ -500,6 +510,45 @@ export class LoweringExplorer extends Explorer {
     const top = line.offsetTop - list.offsetTop;
     if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40)
       list.scrollTop = Math.max(0, top - list.clientHeight / 4);
+  }
+
+  // --- finding --------------------------------------------------------------------------------------
+
+  /** Marks the lines that a search found, and their letters. */
+  markFound() {
+    const { finder, levels, panels } = this;
+    if (!finder) return;
+    const found = new Set(finder.matches);
+    const { lines } = /** @type {ReturnType<typeof createFinder>} */ (finder);
+    for (const level of levels) {
+      const { list } = panels[level];
+      clearLetters(list);
+      for (const line of list.children) line.classList.remove("is-match");
+    }
+    for (const line of found) {
+      const { level, at } = lines[line];
+      const node = this.panels[level].list.querySelector(`[data-at="${at}"]`);
+      node?.classList.add("is-match");
+      const text = node?.querySelector("[role=gridcell]");
+      for (const { word } of finder.conditions)
+        if (text && word) markLetters(text, occurrencesIn(text, word));
+    }
+  }
+
+  /**
+   * Brings a line into the window of its level, and makes it the one where the keys are.
+   * @param {string} level
+   * @param {number} at
+   */
+  showLine(level, at) {
+    const { list } = this.panels[level];
+    const line = list.querySelector(`[data-at="${at}"]`);
+    if (!line) return;
+    if (!this.panels[level].el.getClientRects().length) this.tabs.select(level, true);
+    const inBox = this.search.el.contains(this.active);
+    this.focused(level, line);
+    this.show(list, line);
+    if (!inBox) line.focus({ preventScroll: true });
   }
 
   // --- keyboard -------------------------------------------------------------------------------------

@@ -1,42 +1,49 @@
 // Finding: a line of the program, or the lines that an instruction came from.
-import { Finder, rowTexts } from "../../core/finder.js";
+import { Finder } from "../../core/finder.js";
+import { Lookup } from "../../core/lookup.js";
+import { NONE, rankTexts } from "../../core/rank.js";
+/** @import { Query } from "../../core/types.js" */
+/** @import { Condition } from "../../core/query.js" */
 /** @import { MachineView } from "../../generated/machine.js" */
 /** @import { RecordedRun } from "./run.js" */
 /** @import { MachineExplorer } from "./view.js" */
-/** @import { Query } from "../../core/types.js" */
-
-const SCOPES = [
-  { id: "all", label: "anywhere" },
-  { id: "line", label: "program" },
-  { id: "ins", label: "instructions" },
-];
 
 /**
- * `match(query, scope)` → `{ rows, lines, instructions }`: rows to go to, in order; those whose text matches; "function number" of instructions that do.
+ * Where the search of a MachineExplorer looks: `says(fn, number)` is what an instruction says.
  * @param {MachineView} view
  * @param {RecordedRun} run
  */
-export function createMatcher(view, run) {
-  const texts = rowTexts(view);
-  return (query, scope) => {
-    const wanted = query.toLowerCase();
-    const instructions = new Set();
-    if (!wanted) return { rows: [], lines: new Set(), instructions };
-    const lines = new Set(
-      scope === "ins" ? [] : texts.flatMap((text, row) => (text.includes(wanted) ? [row] : [])),
-    );
-    const found = new Set(lines);
-    if (scope !== "line") {
-      for (const fn of run.functions) {
-        fn.code.forEach(({ text, remark, rows: from }, number) => {
-          if (!`${text} ${remark}`.toLowerCase().includes(wanted)) return;
-          instructions.add(`${fn.index} ${number}`);
-          if (from.length) found.add(from[0]);
-        });
-      }
-    }
-    return { rows: [...found].sort((a, b) => a - b), lines, instructions };
-  };
+export function scopesOf(view, run) {
+  /** @type {string[][]} */
+  const from = view.rows.map(() => []);
+  for (const { code } of run.functions)
+    for (const instruction of code)
+      if (instruction.rows.length) from[instruction.rows[0]].push(said(instruction));
+  return [
+    { id: "all", label: "anywhere" },
+    { id: "line", label: "program", where: () => true },
+    { id: "ins", label: "instructions", texts: (/** @type {number} */ row) => from[row] },
+  ];
+}
+
+/** @param {{ text: string, remark: string }} instruction */
+const said = ({ text, remark }) => `${text} ${remark}`;
+
+/**
+ * "function number" of the instructions that answer all conditions.
+ * @param {RecordedRun} run
+ * @param {readonly Condition[]} conditions
+ */
+export function instructionsOf(run, conditions) {
+  const out = new Set();
+  const all = conditions.every(({ field }) => field === "" || field === "ins");
+  if (conditions.length && all)
+    for (const fn of run.functions)
+      fn.code.forEach((instruction, number) => {
+        if (conditions.every((condition) => rankTexts([said(instruction)], condition) !== NONE))
+          out.add(`${fn.index} ${number}`);
+      });
+  return out;
 }
 
 /** The search of a MachineExplorer: of steps, it keeps those whose instruction or row matches. */
@@ -44,28 +51,39 @@ class MachineFinder extends Finder {
   /** @param {MachineExplorer} explorer */
   constructor(explorer) {
     super(explorer, {
-      scopes: SCOPES,
+      scopes: scopesOf(explorer.view, explorer.run),
       placeholder: "find a line, an instruction",
       onlyLabel: "only these steps",
       many: 80,
     });
-    this.matcher = createMatcher(explorer.view, explorer.run);
-    this.result = this.matcher("", "all");
+    /** The program alone. */
+    this.program = new Lookup(() => explorer.view.rows, [{ id: "all", label: "" }]);
+    this.instructions = new Set();
+    this.lines = new Set();
   }
 
   /**
-   * @param {string} wanted
-   * @param {string} scope
+   * @param {number} line
+   * @param {Condition} condition
    */
-  match(wanted, scope) {
-    this.result = this.matcher(wanted, scope);
-    return this.result.rows;
+  rank(line, condition) {
+    return this.search.state().scope === "line"
+      ? this.program.rank(line, condition)
+      : super.rank(line, condition);
   }
 
   /** @param {Query} query */
   filter(query) {
-    const count = super.filter(query);
-    return query.query && query.scope === "ins" ? this.result.instructions.size : count;
+    const { conditions } = this.find(query.query, query.scope);
+    this.instructions = query.scope === "line" ? new Set() : instructionsOf(this.explorer.run, conditions);
+    const program = query.scope === "ins" ? [] : this.program.find(query.query).hits;
+    this.lines = new Set(program.map(({ line }) => line));
+    return super.filter(query);
+  }
+
+  /** @param {Query} query */
+  hitCount(query) {
+    return query.scope === "ins" ? this.instructions.size : super.hitCount(query);
   }
 
   /**
@@ -75,10 +93,9 @@ class MachineFinder extends Finder {
   about(step) {
     const { view, run } = this.explorer;
     const { frame, number } = view.steps[step];
-    const { instructions, lines } = this.result;
     return (
-      instructions.has(`${view.frames[frame].function} ${number}`) ||
-      run.rowsOf(step).some((row) => lines.has(row))
+      this.instructions.has(`${view.frames[frame].function} ${number}`) ||
+      run.rowsOf(step).some((row) => this.lines.has(row))
     );
   }
 }

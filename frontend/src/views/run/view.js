@@ -13,6 +13,7 @@ import { mountLowering } from "../lowering/view.js";
 import { duration } from "../lowering/model.js";
 import { createRoofline, createRules, createRunTimeline, markOf } from "./charts.js";
 import { checkRun } from "./check.js";
+import { createFinder } from "./find.js";
 import { createModel, nextLaunch, percent, shapeOf, short, shortName } from "./model.js";
 import css from "./style.css";
 /** @import { RunView } from "../../generated/run.js" */
@@ -25,6 +26,7 @@ const KEYS = [
   [["↑", "↓"], "kernel"],
   [["←", "→"], "launch"],
   [["Enter"], "its levels"],
+  [["/"], "find"],
   [["?"], "keys"],
 ];
 const LISTED = 2000; // launches of the table
@@ -101,7 +103,7 @@ export class RunExplorer extends Explorer {
       { class: "count grow" },
       `${duration(model.ns)} per run · ${model.launches.length.toLocaleString("en")} ${model.launches.length === 1 ? "launch" : "launches"} · ${model.machine.name}`,
     );
-    this.shell.bar.append(this.facts, this.tools(null, false));
+    this.shell.bar.append(this.facts, this.tools());
     const hooks = {
       point: (kernel, launch) => this.point(kernel, launch),
       choose: (kernel, launch) => this.choose(kernel, launch),
@@ -174,7 +176,9 @@ export class RunExplorer extends Explorer {
         if (byReader) ctx.changed();
       },
     });
-    this.shell.body.append(this.tabs.el, this.runPane, this.levelsPane);
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
+    this.shell.body.append(this.search.el, this.tabs.el, this.runPane, this.levelsPane);
     this.shell.foot.append(createRules(model), this.hints(KEYS));
     this.listen(this.bindings());
   }
@@ -318,7 +322,7 @@ export class RunExplorer extends Explorer {
           onButton(event) || closestTo(event, "summary") ? false : this.open(this.kernel, true),
         ),
       ),
-      ...commonKeys(this, { fold: null, find: false, back: "back to the run; no kernel" }),
+      ...commonKeys(this, { fold: null, back: "back to the run; no kernel" }),
     ];
   }
 
@@ -330,7 +334,7 @@ export class RunExplorer extends Explorer {
       pane: levels ? "levels" : "",
       kernel: this.kernel >= 0 ? this.kernel + 1 : "",
       launch: !levels && this.launch >= 0 ? this.launch + 1 : "",
-      ...(levels && this.inner ? this.inner.token() : {}),
+      ...(levels && this.inner ? this.inner.token() : this.searched()),
     };
   }
 
@@ -347,7 +351,10 @@ export class RunExplorer extends Explorer {
     ) {
       this.tabs.select("levels");
       this.openAt(this.kernel, state);
-    } else this.tabs.select("run");
+    } else {
+      this.tabs.select("run");
+      this.finder?.restore(state);
+    }
     this.light();
   }
 
@@ -422,8 +429,17 @@ export class RunExplorer extends Explorer {
         this.kernel < 0 ? (by > 0 ? 0 : this.lines.length - 1) : this.kernel + by,
       ),
     );
-    this.choose(to, -1);
-    const row = this.lines[to];
+    this.visit(to);
+  }
+
+  /**
+   * Chooses a kernel and brings its line into the window.
+   * @param {number} kernel
+   */
+  visit(kernel) {
+    if (this.tabs.selected !== "run") this.tabs.select("run", true);
+    this.choose(kernel, -1);
+    const row = this.lines[kernel];
     row.focus({ preventScroll: true });
     const list = row.closest(".run-scroll");
     if (

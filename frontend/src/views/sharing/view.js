@@ -5,24 +5,19 @@ import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { integer } from "../../core/links.js";
-import { rowWords } from "../../core/finder.js";
-import { createSearch } from "../../core/search.js";
 import { addStyle } from "../../core/style.js";
 import { checkSharing } from "./check.js";
+import { createFinder } from "./find.js";
 import { createForm } from "./form.js";
 import { createModel } from "./model.js";
 import css from "./style.css";
 /** @import { SharingView } from "../../generated/sharing.js" */
-/** @import { Context, Query, State } from "../../core/types.js" */
+/** @import { Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
 const ONE = 899; // explorers that are not wider show one form at a time
 const MARKS = [{ id: "value", shape: "dot", label: "step" }];
-const SCOPES = [
-  { id: "all", label: "anywhere" },
-  { id: "key", label: "what is computed" },
-];
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -50,8 +45,6 @@ export class SharingExplorer extends Explorer {
   tabs = LATER;
   /** @type {HTMLDivElement} */
   body = LATER;
-  /** @type {{ index: number; row: number; }[]} */
-  matches = LATER;
 
   get count() {
     return this.model.steps;
@@ -84,13 +77,6 @@ export class SharingExplorer extends Explorer {
       kinds: Array.from({ length: model.steps }, () => 0),
       valueText: (step) => `step ${step + 1} of ${model.steps}`,
     });
-    this.search = createSearch({
-      scopes: SCOPES,
-      placeholder: "find a line, or what is computed",
-      onlyLabel: "only these lines",
-      onChange: (asked) => this.filter(asked),
-      onMove: (by) => this.nextMatch(by),
-    });
     this.shell.bar.append(
       this.transport.el,
       h("span", { class: "grow" }, this.timeline.el),
@@ -98,6 +84,8 @@ export class SharingExplorer extends Explorer {
       this.tools(),
     );
     this.forms = model.forms.map((_, index) => createForm(this, index));
+    this.finder = createFinder(this);
+    this.search = this.finder.search;
     const forms = model.forms.map((form, i) => ({
       id: String(i),
       label: form.written ? `${form.name} · ${form.runs}` : form.name,
@@ -128,6 +116,11 @@ export class SharingExplorer extends Explorer {
 
   resized() {
     this.narrow = this.root.clientWidth <= ONE;
+  }
+
+  /** A step is about several rows, one in each form: a search leaves out none. */
+  kept() {
+    return null;
   }
 
   bindings() {
@@ -166,8 +159,7 @@ export class SharingExplorer extends Explorer {
     this.key =
       state.sel === "none" ? -1 : this.view.keys[integer(state.sel, -1)] ? integer(state.sel, -1) : start.key;
     this.tabs.select(this.forms[integer(state.tab, -1)] ? state.tab : "0");
-    this.search.set({ query: state.q, scope: state.in, only: state.only === "1" });
-    if (!state.q) this.search.el.hidden = true;
+    this.finder.restore(state);
     this.go(integer(state.step, start.step + 1) - 1, true);
     const [form, row] = (state.row ?? "").split(".").map((part) => integer(part, -1));
     for (const [i, { rows }] of this.forms.entries())
@@ -317,51 +309,6 @@ export class SharingExplorer extends Explorer {
     const form = this.model.forms[to];
     const same = form.on.findIndex((items) => items.some((item) => item.key === this.key));
     this.select(to, Math.max(0, same));
-  }
-
-  // --- finding --------------------------------------------------------------------------------------
-
-  /** @param {Query} query */
-  filter({ query, scope, only }) {
-    const wanted = query.toLowerCase();
-    /** @param {number} row */
-    const key = (form, row) =>
-      form.on[row].some((item) =>
-        `${this.model.name(item.key)} ${this.model.what(item.key)}`.toLowerCase().includes(wanted),
-      );
-    this.matches = !wanted
-      ? []
-      : this.model.forms.flatMap((form, index) =>
-          form.rows
-            .map((_, row) => ({ index, row }))
-            .filter(
-              ({ row }) => key(form, row) || (scope !== "key" && rowWords(form.rows[row]).includes(wanted)),
-            ),
-        );
-    this.forms.forEach(({ rows }, index) => {
-      const own = new Set(this.matches.filter((match) => match.index === index).map(({ row }) => row));
-      rows?.filter(only && wanted ? (row) => own.has(row) : null);
-      rows?.mark("match", only ? [] : own);
-    });
-    if (this.ready) this.ctx.changed();
-    return this.matches.length;
-  }
-
-  /** @param {number} by */
-  nextMatch(by) {
-    if (!this.matches.length) return;
-    const now = this.matches.findIndex(({ index, row }) => this.forms[index].rows.selected === row);
-    const to =
-      this.matches[
-        now < 0
-          ? by > 0
-            ? 0
-            : this.matches.length - 1
-          : (now + by + this.matches.length) % this.matches.length
-      ];
-    this.select(to.index, to.row);
-    this.choose(to.index, to.row);
-    this.search.input.focus({ preventScroll: true });
   }
 
   // --- keyboard -------------------------------------------------------------------------------------

@@ -1,56 +1,63 @@
 // Finding a node or a line of the program: by operator, name, module, location, attribute or text.
-import { Finder, rowWords } from "../../core/finder.js";
-/** @import { Query } from "../../core/types.js" */
+import { Finder } from "../../core/finder.js";
+import { NONE, rankText, rankTexts } from "../../core/rank.js";
+/** @import { Condition } from "../../core/query.js" */
 /** @import { SourceExplorer } from "./view.js" */
-
-const SCOPES = [
-  { id: "all", label: "nodes and program" },
-  { id: "nodes", label: "nodes of the model" },
-  { id: "program", label: "the Relay program" },
-];
 
 /** The search of a SourceExplorer; matches are rows of both lists, counted from the first one's. */
 class SourceFinder extends Finder {
   /** @param {SourceExplorer} explorer */
   constructor(explorer) {
-    super(explorer, { scopes: SCOPES, placeholder: "operator, name, module or line", many: 200 });
-    const { view, model } = explorer;
-    this.words = view.rows.map((row, at) => {
-      const node = model.nodes[model.nodeAt.get(at) ?? -1];
-      if (!node) return rowWords(row);
-      const { op, name, path, location, inputs, outputs, attributes } = node;
-      const values = attributes.map((attribute) => `${attribute.name}=${attribute.value}`);
-      return [op, name, path, location, ...inputs, ...outputs, ...values].join(" ").toLowerCase();
+    const { split } = explorer.view;
+    super(explorer, {
+      placeholder: "operator, name, module or line",
+      many: 200,
+      scopes: [
+        { id: "all", label: "nodes and program" },
+        { id: "nodes", label: "nodes of the model", where: (row) => row < split },
+        { id: "program", label: "the Relay program", where: (row) => row >= split },
+      ],
     });
   }
 
-  /**
-   * @param {string} wanted
-   * @param {string} scope
-   */
-  match(wanted, scope) {
-    const { split } = this.explorer.view;
-    /** @param {number} row */
-    const inScope = (row) => scope === "all" || (scope === "nodes") === row < split;
-    return [...this.words.keys()].filter((row) => inScope(row) && this.words[row].includes(wanted));
+  /** @param {number} line */
+  nodeAt(line) {
+    const { model } = this.explorer;
+    return model.nodes[model.nodeAt.get(line) ?? -1];
   }
 
-  /** @param {Query} query */
-  show({ scope }) {
+  /**
+   * How well a line answers: a node also by what its row does not show.
+   * @param {number} line
+   * @param {Condition} condition
+   */
+  rank(line, condition) {
+    const node = this.nodeAt(line);
+    const own = super.rank(line, condition);
+    if (own !== NONE || !node) return own;
+    const { field, word, regex, name: wanted } = condition;
+    if (field === "attr")
+      return node.attributes.some(
+        ({ name, value }) =>
+          name.toLowerCase() === (wanted ?? word) &&
+          (wanted === undefined ||
+            (regex
+              ? regex.test(value)
+              : word === "" || rankText(value.replace(/\s/g, ""), bare(word)) !== NONE)),
+      )
+        ? 3
+        : NONE;
+    if (field !== "" && field !== "node") return NONE;
+    const { name, path, location, inputs, outputs } = node;
+    return rankTexts([name, path, location, ...inputs, ...outputs], condition);
+  }
+
+  grids() {
     const { rows, program, view } = this.explorer;
-    const { keep } = this;
-    const { split } = view;
-    rows.filter(scope === "program" ? null : keep);
-    program.filter(keep && scope !== "nodes" ? (/** @type {number} */ row) => keep(row + split) : null);
-    const marked = keep ? [] : this.matches;
-    rows.mark(
-      "match",
-      marked.filter((row) => row < split),
-    );
-    program.mark(
-      "match",
-      marked.filter((row) => row >= split).map((row) => row - split),
-    );
+    return [
+      { rows, first: 0, count: view.split, scope: "nodes" },
+      { rows: program, first: view.split, count: Infinity, scope: "program" },
+    ];
   }
 
   get from() {
@@ -62,6 +69,9 @@ class SourceFinder extends Finder {
     this.explorer.visit(row);
   }
 }
+
+/** @param {string} value */
+const bare = (value) => value.replace(/\s/g, "");
 
 /** @param {SourceExplorer} explorer */
 export const createFinder = (explorer) => new SourceFinder(explorer);

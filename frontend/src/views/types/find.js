@@ -4,6 +4,7 @@ import { h } from "../../core/dom.js";
 import { integer } from "../../core/links.js";
 import { scopesOf } from "./filter.js";
 /** @import { TypesExplorer } from "./view.js" */
+/** @import { Condition } from "../../core/query.js" */
 /** @import { Query, State } from "../../core/types.js" */
 
 /** The search of a TypesExplorer: `fn` is the chosen function, or -1. */
@@ -17,14 +18,16 @@ class TypesFinder extends Finder {
       h("option", { value: -1 }, "every function"),
       functions.map(({ name }, i) => h("option", { value: i }, name)),
     );
+    const { scopes, typesAt } = scopesOf(explorer.view, explorer.varsOn, explorer.relsOn, explorer.final);
     super(explorer, {
-      scopes: scopesOf(explorer.view, explorer.varsOn, explorer.relsOn, explorer.final),
+      scopes,
       extra: [pick],
       placeholder: "find an operator, a variable, a type",
       many: 60,
     });
     this.fn = -1;
-    this.pick = pick;
+    this.types = typesAt;
+    this.chooser = pick;
     pick.addEventListener("change", () => {
       this.fn = Number(pick.value);
       this.search.run();
@@ -40,12 +43,18 @@ class TypesFinder extends Finder {
     return !span || (row >= span.first && row <= span.last);
   }
 
+  /** @param {number} row */
+  typesAt(row) {
+    return this.types(row);
+  }
+
   /**
-   * @param {string} wanted
+   * @param {readonly Condition[]} conditions
    * @param {string} scope
    */
-  match(wanted, scope) {
-    return super.match(wanted, scope).filter((row) => this.inside(row));
+  match(conditions, scope) {
+    const { hits, problem } = super.match(conditions, scope);
+    return { hits: hits.filter(({ line }) => this.inside(line)), problem };
   }
 
   /** @param {Query} query */
@@ -58,7 +67,7 @@ class TypesFinder extends Finder {
   restore(state) {
     const fn = integer(state.fn, -1);
     this.fn = this.explorer.view.functions[fn] ? fn : -1;
-    this.pick.value = String(this.fn);
+    this.chooser.value = String(this.fn);
     super.restore(state);
   }
 }
