@@ -19,6 +19,8 @@ from .widgets import carriers, page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
+    from .lower.profiling.measurement import Measurement
+    from .lower.profiling.profile import Profile
     from .quantize import Scheme
     from .quantize.observation import Dataset
     from .transform.infrastructure import Pass
@@ -142,7 +144,7 @@ def explore(
     passes: Sequence[Pass] | str | None = None,
     against: object = None,
     kernel: str | int | Sequence[str | int] | None = None,
-    measure: bool = False,
+    measure: bool | Measurement | Profile = False,
     scheme: Scheme | str | None = None,
     dataset: Dataset | None = None,
 ) -> Explorer:
@@ -158,7 +160,8 @@ def explore(
     (`execute.record`), "quantize" for a quantization (`quantize.trace`), "lowering" for a measurement,
     "compare" where there is a second program, "pipeline" for a longer list, and "ir" for everything else.
 
-    * "ir": the program as text and graph.
+    * "ir": the program as text and graph; with `measure`, its nodes are also colored by the time of the
+      kernels that they became, timed on `args` or on random values, or as a profile or measurement says.
     * "source": the nodes of an imported model beside the Relay program that they became, also after passes.
     * "compare": the program beside `against`, which is another one or passes that run on it; with `passes`,
       the program after these passes, and without `against`, before and after them.

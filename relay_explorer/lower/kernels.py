@@ -42,7 +42,7 @@ def make_kernels(
     for function in functions:
         if function in by_function:
             continue
-        text = _text(function)
+        text = kernel_text(function)
         if text not in by_text:
             symbol = kernel_name(function)
             names[symbol] += 1
@@ -56,7 +56,7 @@ def make_kernels(
     return kernels
 
 
-def _text(function: Function) -> str:
+def kernel_text(function: Function) -> str:
     """Print a function with everything that its kernel depends on. Functions with the same text share one
     kernel, in memory and on disk.
     """

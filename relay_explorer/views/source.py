@@ -11,6 +11,7 @@ from ..execute.record import Evaluation
 from ..ir.errors import RelayError
 from ..ir.expr import Expr, Function
 from ..ir.module import IRModule
+from ..ir.ndarray import NDArray
 from ..ir.show import counted
 from ..ir.tuple_wrapper import TupleWrapper
 from ..ir.walk import post_order
@@ -28,7 +29,8 @@ _TAKES = (
 
 class Source:
     """The input of `explore`: `given` itself, and the program in it. `reproducible` is set if two runs must
-    give the same page, as in a book: times of this machine are then left out.
+    give the same page, as in a book: times of this machine are then left out. `params` are the values of
+    `@main`'s parameters by name, where an importer read them.
     """
 
     def __init__(
@@ -39,12 +41,13 @@ class Source:
         self.live = live
         self.reproducible = reproducible
         self._module: IRModule | None = None
+        self.params: Mapping[str, NDArray] = {}
 
     @property
     def any_size(self) -> IRModule:
         """The program, of any size."""
         if self._module is None:
-            self._module = _module(self.given)
+            self._module, self.params = _module(self.given)
         return self._module
 
     @property
@@ -88,37 +91,44 @@ def _title(module: IRModule) -> str:
     return ", ".join(names[:3]) + (" …" if len(names) > 3 else "") or "module"
 
 
-def _module(x: object) -> IRModule:
+def _module(x: object) -> tuple[IRModule, Mapping[str, NDArray]]:
+    """Return the program, and the values of parameters that an importer read beside it."""
     if isinstance(x, IRModule):
-        return x
+        return x, {}
     if isinstance(x, Inference):
-        return x.source
+        return x.source, {}
     if isinstance(x, (Evaluation, Fusion)):
-        return x.module
+        return x.module, {}
     if isinstance(x, TupleWrapper):
         x = x.astuple()
     if isinstance(x, Expr):
-        return IRModule.from_expr(x)
+        return IRModule.from_expr(x), {}
     if isinstance(x, str) and not _is_path(x):
-        return _parse(x, "from_string")
+        return _parse(x, "from_string"), {}
     if isinstance(x, (str, os.PathLike)):
         from ..frontends.files import RELAY, open_model, recognized
 
         path = Path(x)
         if path.is_file() and recognized(path) == RELAY:
-            return _parse(path.read_bytes(), path.name)
-        return open_model(path).mod
+            return _parse(path.read_bytes(), path.name), {}
+        opened = open_model(path)
+        return opened.mod, opened.params
     if isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], IRModule) and isinstance(x[1], Mapping):
-        return x[0]  # what an importer returns
+        return x[0], _tensors(x[1])  # what an importer returns
     from ..quantize import Quantization
     from .frameworks import imported
 
     if isinstance(x, Quantization):
-        return x.original
+        return x.original, {}
     module = imported(x)
     if module is not None:
-        return module
+        return module, {}
     raise TypeError(f"explore takes {_TAKES}; this is {with_article(type(x).__name__)}")
+
+
+def _tensors(params: Mapping[object, object]) -> dict[str, NDArray]:
+    """Return the values of parameters that are tensors."""
+    return {str(name): value for name, value in params.items() if isinstance(value, NDArray)}
 
 
 def _is_path(text: str) -> bool:

@@ -36,8 +36,8 @@ def axe_core() -> str:
 def open_view(browser: Browser) -> Iterator[Opener]:
     """Open a page with one view mounted in it.
 
-    `theme` is what the page declares (``data-theme``), `system` what the system prefers. At the end no page
-    may have asked for anything outside itself, or have logged an error.
+    `theme` is what the page declares (``data-theme``), `system` what the system prefers; `script` runs before
+    the page's own. At the end no page may have asked for anything outside itself, or have logged an error.
     """
     opened: list[tuple[Page, Site]] = []
 
@@ -51,6 +51,7 @@ def open_view(browser: Browser) -> Iterator[Opener]:
         motion: str = "no-preference",
         fragment: str = "",
         column: int = 1280,
+        script: str = "",
     ) -> Page:
         attributes = f' data-theme="{theme}"' if theme else ""
         context = browser.new_context(
@@ -62,6 +63,8 @@ def open_view(browser: Browser) -> Iterator[Opener]:
         page = context.new_page()
         site = Site(page_html(view, attributes, column))
         site.watch(page)
+        if script:
+            page.add_init_script(script)
         opened.append((page, site))
         page.goto(f"{ORIGIN}/{fragment}")
         page.wait_for_function("window.ready === true")

@@ -85,3 +85,28 @@ def test_a_region_of_another_compiler_is_a_device() -> None:
     view = ir_view(IRModule.from_expr(Function([x], relay.sqrt(inside))))
     assert devices(view)["exp"] == "dsp"
     assert "sqrt" not in devices(view)
+
+
+@pytest.mark.parametrize("name", ["mobilenet"])
+def test_times_of_a_stored_measurement_are_those_of_its_kernels(name: str) -> None:
+    from relay_explorer import explore, models
+    from relay_explorer.lower.profiling.measurement import stored
+
+    run = stored(name)
+    view = explore(models.load(name), view="ir", measure=run).view
+    assert isinstance(view, IRView)
+    assert sum(time.ns for time in view.times) == sum(launch.ns for launch in run.launches)
+    assert {view.nodes[time.node].label for time in view.times} == {
+        "nn.conv2d", "nn.dense", "nn.softmax", "nn.global_avg_pool2d",
+    }  # fmt: skip
+    assert view.summary.endswith("Its kernels took 2.99 ms.")
+
+
+def test_parameters_that_an_importer_read_have_statistics() -> None:
+    from relay_explorer import explore
+
+    x, weight = relay.var("x", shape=(2,)), relay.var("w", shape=(2,))
+    module = IRModule.from_expr(Function([x, weight], relay.add(x, weight)))
+    view = explore((module, {"w": NDArray.from_list([1.0, 2.0], (2,), "float32")})).view
+    assert isinstance(view, IRView)
+    assert [(view.nodes[v.node].label, v.least, v.greatest) for v in view.values] == [("%w", "1", "2")]

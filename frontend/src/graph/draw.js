@@ -176,17 +176,23 @@ class GraphView {
         y: this.camera.y + (before.y - after.y) * this.camera.k,
       };
     }
-    this.proxy.show(
-      this.scene.items.map((it) => it.id).sort((a, b) => this.#rank(a) - this.#rank(b)),
-      label,
-    );
+    this.proxy.show(this.#inOrder(), label);
     this.setState(this.state);
     this.#resized();
   }
 
-  /** @param {number} id */
-  #rank(id) {
-    return id < this.model.count ? id + 0.5 : this.hooks.rank(id - this.model.count);
+  /** The shown items in the order of the program, groups before what is in them. */
+  #inOrder() {
+    const { count } = this.model;
+    const ranked = this.scene.items.map(({ id, depth }) => ({
+      id,
+      depth,
+      rank: id < count ? id : this.hooks.rank(id - count),
+    }));
+    ranked.sort(
+      (a, b) => a.rank - b.rank || Number(b.id >= count) - Number(a.id >= count) || a.depth - b.depth,
+    );
+    return ranked.map(({ id }) => id);
   }
 
   /** `selected`, `hovered`: ids or -1; `matches`: ids. */
@@ -194,9 +200,7 @@ class GraphView {
     Object.assign(this.state, change);
     /** @param {number} id */
     const lit = (id) =>
-      this.scene?.byId.has(id) && !this.scene.byId.get(id).frame
-        ? edgesOf(id, this.scene, this.near, this.model)
-        : [];
+      this.scene?.byId.has(id) && !this.scene.byId.get(id).frame ? edgesOf(id, this.scene, this.near) : [];
     this.state.lit = lit(this.state.selected);
     this.state.hoverLit = this.state.hovered === this.state.selected ? [] : lit(this.state.hovered);
     this.proxy.select(this.state.selected);
@@ -439,8 +443,8 @@ class GraphView {
     const { k, x, y } = this.camera;
     const seen = (it) =>
       it.x * k + x < w && (it.x + it.w) * k + x > 0 && it.y * k + y < height && (it.y + it.h) * k + y > 0;
-    const { scene, model, palette, state } = this;
-    drawOverlay(g, { scene, model, palette, scale: k, focus, ...state }, seen);
+    const { scene, palette, state } = this;
+    drawOverlay(g, { scene, palette, scale: k, focus, ...state }, seen);
   }
 
   /** What is seen, as shapes of an SVG, in the theme that the page has now. */

@@ -4,7 +4,7 @@
 import { FONT, estimate } from "./measure.js";
 /** @import { Measure } from "./measure.js" */
 
-/** @typedef {{ text: string, x: number, y: number, align: CanvasTextAlign, source: number, kind: "type" | "operand" }} Label */
+/** @typedef {{ text: string, x: number, y: number, align: CanvasTextAlign, source: number, to: number, kind: "type" | "operand" }} Label */
 
 export const TYPE_SIZE = 10.5,
   OPERAND_SIZE = 10;
@@ -47,7 +47,7 @@ class Boxes {
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
 /** As which operands a value arrives: "0", "0, 1" for one used twice; nothing for a folded group. */
-export function operandsOf(model, from, to) {
+function operandsOf(model, from, to) {
   if (from >= model.count || to >= model.count || model.operands[to].length < 2) return "";
   return model.operands[to].flatMap((u, k) => (u === from ? [k] : [])).join(", ");
 }
@@ -110,7 +110,7 @@ export function placeLabels(scene, model, measure = estimate) {
         .flatMap(({ source }) => operandsOf(model, source, to).split(", ").filter(Boolean));
       if (!numbers.length) continue;
       const text = numbers.sort((a, b) => a - b).join(", ");
-      place({ text, y, source: paths[0].source, kind: "operand" }, x, [side]);
+      place({ text, y, source: paths[0].source, to, kind: "operand" }, x, [side]);
     }
   }
 
@@ -122,7 +122,7 @@ export function placeLabels(scene, model, measure = estimate) {
     if (!text) continue;
     /** @type {CanvasTextAlign[]} */
     const sides = scene.busyRight(source) ? ["right", "left"] : ["left", "right"];
-    place({ text, y: points[1] + 9, source, kind: "type" }, points[0], sides);
+    place({ text, y: points[1] + 9, source, to: -1, kind: "type" }, points[0], sides);
   }
   return labels;
 }

@@ -1,15 +1,15 @@
 // What changes with the pointer and the selection, drawn above the bitmaps: rings, the edges of one node, the numbers of its operands.
 
-import { operandsOf } from "./labels.js";
-import { arrow, beside, label, trace } from "./paint.js";
+import { OPERAND_SIZE, TYPE_SIZE } from "./labels.js";
+import { arrow, label, trace } from "./paint.js";
 
 const MOST = 400; // edges lit at once
 
 /**
- * The lit edges of item `id`: [{path, out, operand}], its operands' first.
+ * The lit edges of item `id`: [{path, outgoing}], its operands' first.
  * @param {number} id
  */
-export function edgesOf(id, scene, near, model) {
+export function edgesOf(id, scene, near) {
   const out = [],
     { users, operands } = near(id);
   /**
@@ -18,8 +18,7 @@ export function edgesOf(id, scene, near, model) {
    * @param {number} to
    */
   const add = (from, to, outgoing) => {
-    for (const i of scene.layout.pathsOf(from, to))
-      out.push({ path: scene.layout.paths[i], outgoing, operand: operandsOf(model, from, to) });
+    for (const i of scene.layout.pathsOf(from, to)) out.push({ path: scene.layout.paths[i], outgoing });
   };
   for (const u of operands.slice(0, MOST)) add(u, id, false);
   for (const t of users.slice(0, MOST)) add(id, t, true);
@@ -32,7 +31,7 @@ export function edgesOf(id, scene, near, model) {
  */
 export function drawOverlay(
   g,
-  { scene, model, palette, scale, selected, hovered, focus, matches, lit, hoverLit },
+  { scene, palette, scale, selected, hovered, focus, matches, lit, hoverLit },
   seen,
 ) {
   for (const id of matches) {
@@ -41,17 +40,7 @@ export function drawOverlay(
   }
   edges(g, hoverLit, palette, scale, 0.75);
   edges(g, lit, palette, scale, 1);
-  const done = new Set();
-  for (const { path } of scale > 0.5 ? [...lit, ...hoverLit] : []) {
-    if (path.from !== path.source || path.source >= model.count || done.has(path.source)) continue;
-    done.add(path.source);
-    g.font = `${Math.max(10.5, 9.5 / scale)}px ${palette.mono}`;
-    g.textBaseline = "middle";
-    beside(g, scene, path.source, path.points, (x) =>
-      label(g, model.short(path.source), x, path.points[1] + 9, palette, palette.ink),
-    );
-  }
-  for (const { path, operand } of scale > 0.5 ? lit : []) number(g, path, operand, palette, scale);
+  if (scale > 0.5) texts(g, scene, [...lit, ...hoverLit], palette, scale);
   ring(g, scene.byId.get(hovered), palette.soft, 1.6, scale);
   ring(g, scene.byId.get(selected), palette.accent, 2.6, scale);
   if (focus) ring(g, scene.byId.get(selected), palette.accent, 1.4, scale, 8);
@@ -97,16 +86,23 @@ function edges(g, list, palette, scale, alpha) {
   g.globalAlpha = 1;
 }
 
-/** @param {null | CanvasRenderingContext2D} g */
-function number(g, path, operand, palette, scale) {
-  if (!operand || path.to < 0) return;
-  const size = Math.max(9.5, 8.5 / scale),
-    x = path.points.at(-2) + 9,
-    y = path.points.at(-1) - 8;
-  g.font = `700 ${size}px ${palette.ui}`;
-  g.textAlign = "left";
+/**
+ * The texts of lit edges: the types of the values, and which operands they are, where the drawing has them.
+ * @param {null | CanvasRenderingContext2D} g
+ */
+function texts(g, scene, list, palette, scale) {
+  const sources = new Set(list.map(({ path }) => path.source)),
+    targets = new Set(list.map(({ path }) => path.to));
   g.textBaseline = "middle";
-  label(g, operand, x - 2, y, palette, palette.ink);
+  for (const { text, x, y, align, source, to, kind } of scene.labels()) {
+    if (kind === "type" ? !sources.has(source) : !targets.has(to)) continue;
+    g.font =
+      kind === "type"
+        ? `${Math.max(TYPE_SIZE, 9.5 / scale)}px ${palette.mono}`
+        : `700 ${Math.max(OPERAND_SIZE, 8.5 / scale)}px ${palette.ui}`;
+    g.textAlign = align;
+    label(g, text, x, y, palette, palette.ink);
+  }
 }
 
 /**

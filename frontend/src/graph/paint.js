@@ -165,16 +165,6 @@ function labels(g, scene, palette, box, faint) {
 }
 
 /**
- * Calls `write(x)` for text at the start of a path, on the side to which nothing bends away.
- * @param {null | CanvasRenderingContext2D} g
- */
-export function beside(g, scene, source, points, write) {
-  const busy = scene.busyRight(source);
-  g.textAlign = busy ? "right" : "left";
-  write(points[0] + (busy ? -6 : 6));
-}
-
-/**
  * Text with a rim of paper, so that lines under it do not cut it.
  * @param {number} x
  * @param {number} y

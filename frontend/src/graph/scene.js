@@ -82,13 +82,18 @@ export function createScene(model, layout, measure = estimate) {
      * @param {number} y1
      */
     labelsIn(x0, y0, x1, y1) {
+      const all = this.labels();
+      return unique(grid.near("labels", x0, y0, x1, y1)).map((i) => all[i]);
+    },
+    /** All texts on edges. */
+    labels() {
       if (!labels) {
         labels = placeLabels(this, model, measure);
         labels.forEach(({ x, y }, i) =>
           grid.add("labels", i, x - LABEL_REACH, y - 8, x + LABEL_REACH, y + 8),
         );
       }
-      return unique(grid.near("labels", x0, y0, x1, y1)).map((i) => labels[i]);
+      return labels;
     },
     /**
      * Whether a box lies across the border of an open group.

@@ -84,13 +84,18 @@ class Measurement:
         """Return the launches of one kernel."""
         return [launch for launch in self.launches if launch.kernel == kernel]
 
+    @property
+    def compiled_for(self) -> Target:
+        """The target of the kernels, with the threads and caches of the measured machine."""
+        options = {**json.loads(self.target), "num-cores": self.limits.threads}
+        return replace(Target.of(options), caches=self.caches)
+
     def remade(self, number: int) -> Kernel:
         """Build a kernel again, scheduled with the same choices for the same target, so that it can be
         inspected at every level on any machine.
         """
         measured = self.kernels[number]
-        options = {**json.loads(self.target), "num-cores": self.limits.threads}
-        where = replace(Target.of(options), caches=self.caches)
+        where = self.compiled_for
         entry = {"rule": measured.rule, "choice": dict(measured.choice), "host": measured.rule == "host"}
         return Kernel(measured.name, measured.name, measured.text, where, entry)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...analysis.cost import Cost, costs, elements, weights
 from ...ir.adt import Constructor, Match, pattern_vars
@@ -38,15 +39,24 @@ from .devices import placements
 from .format import Edge, Family, IRView, Node, Scope, Totals
 from .statistics import statistics
 
+if TYPE_CHECKING:
+    from .times import Measured, Times
+
 NAMES = (Op, Constructor)  # callees that are part of a call, not values of their own
 MAX_TYPE_LENGTH = 4_000  # characters; a longer type is cut
 
 
-def ir_view(program: IRModule, title: str = "", params: Mapping[str, NDArray] | None = None) -> IRView:
+def ir_view(
+    program: IRModule,
+    title: str = "",
+    params: Mapping[str, NDArray] | None = None,
+    run: Measured | None = None,
+) -> IRView:
     """Build the view of a module. Types are inferred here; an ill-typed module is shown without them, and the
-    summary says why. `params` are the values of parameters by name, where they are known.
+    summary says why. `params` are the values of parameters by name, where they are known, and `run` is a
+    measured run of the module.
     """
-    return _Builder(program).view(title, params or {})
+    return _Builder(program).view(title, params or {}, run)
 
 
 class _Builder:
@@ -71,7 +81,7 @@ class _Builder:
         self.spelling = Spelling()
         self.families: dict[Family, int] = {}
 
-    def view(self, title: str, params: Mapping[str, NDArray]) -> IRView:
+    def view(self, title: str, params: Mapping[str, NDArray], run: Measured | None) -> IRView:
         groups = Groups(self.program, self.module, self.exprs, self.edges)
         nodes = tuple(self._node(i, expr, groups.of[i]) for i, expr in enumerate(self.exprs))
         totals = Totals(
@@ -81,9 +91,14 @@ class _Builder:
             flops=sum(n.flops for n in nodes),
             bytes=sum(n.bytes for n in nodes),
         )
+        times = None
+        if run is not None:
+            from .times import kernel_times
+
+            times = kernel_times(self.module, self.number, [node.flops for node in nodes], run)
         return IRView(
             title=title or _title(self.module),
-            summary=self._summary(totals, groups),
+            summary=self._summary(totals, groups) + _measured(times),
             rows=self.program.filled(self._ref, self._defined),
             families=tuple(self.families),
             nodes=nodes,
@@ -92,6 +107,7 @@ class _Builder:
             scopes=tuple(self._scopes()),
             totals=totals,
             devices=tuple(placements(self.exprs, self.edges)),
+            times=() if times is None else times.times,
             values=tuple(statistics(self._tensors(params))),
         )
 
@@ -271,6 +287,14 @@ class _Builder:
         if self.error is not None:
             text += f" It is not well typed, so it is shown without types: {_sentence(self.error)}"
         return text
+
+
+def _measured(times: Times | None) -> str:
+    if times is None or not times.ns:
+        return ""
+    text = f" Its kernels took {times.ns / 1e6:.3g} ms"
+    share = times.unplaced / times.ns
+    return text + (f", {share:.0%} of it in kernels that belong to no node." if share >= 0.005 else ".")
 
 
 def _sentence(error: RelayError) -> str:

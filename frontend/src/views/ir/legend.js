@@ -19,7 +19,9 @@ export function createLegend(explorer) {
       const at = coloring.classOf(i);
       counts.set(at, (counts.get(at) ?? 0) + 1);
     }
-    buttons = [...counts.keys()]
+    // A scale is shown whole; of operators and devices, those that occur.
+    const shown = coloring.unit ? coloring.classes.keys() : counts.keys();
+    buttons = [...shown]
       .sort((a, b) => a - b)
       .filter((at) => coloring.classes[at])
       .map((at) => {
@@ -43,7 +45,7 @@ export function createLegend(explorer) {
               ? familyMark(entry)
               : h("i", { class: "heat", style: { background: `var(--heat-${entry.heat})` } }),
             entry.name,
-            h("small", null, counts.get(at)),
+            coloring.unit ? null : h("small", null, counts.get(at)),
           ),
         ];
       });

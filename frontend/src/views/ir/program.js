@@ -71,8 +71,10 @@ function headings(view, model) {
     (g) => [1, 3].includes(model.groups[g].kind) && rows[model.groups[g].first] && rows[model.groups[g].last],
   );
   for (const g of blocks.sort((a, b) => depth(a) - depth(b))) {
-    const { label, times, first, last } = model.groups[g];
-    if (last > first) add(first, { text: times > 1 ? `${label} × ${times}` : label, last, group: g });
+    const { label, module, times, first, last } = model.groups[g];
+    // The whole path, since rows do not show how modules nest.
+    const name = times > 1 ? `${label} × ${times}` : module || label;
+    if (last > first) add(first, { text: name, last, group: g });
   }
   for (let i = 0; i < rows.length; i++) {
     if (rows[i].kind !== PARAMETER) continue;

@@ -145,6 +145,15 @@ export class Shown {
     );
   }
 
+  /**
+   * The first node that a group computes.
+   * @param {number} group
+   */
+  firstOf(group) {
+    const members = this.membersOf(group);
+    return members.find((i) => this.explorer.model.operands[i].length) ?? members[0] ?? Infinity;
+  }
+
   membersOf(group) {
     if (!this.members) {
       this.members = this.explorer.model.groups.map(() => []);

@@ -135,7 +135,7 @@ export class IrExplorer {
         toggle: (g, deep) => this.toggle(g, deep),
         describe: (id) => describe(this, id),
         tip: (id) => tip(this, id),
-        rank: (g) => this.program.groupRow.get(g) ?? g,
+        rank: (g) => this.shown.firstOf(g),
         moved: () => this.ready && ctx.changed(),
       },
     });

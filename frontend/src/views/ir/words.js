@@ -107,7 +107,11 @@ export function sayReach({ model, chosen, shown }) {
   const hint = h(
     "small",
     null,
-    chosen.only ? "Press o for the whole graph, Esc to end." : "Press o to see only these, Esc to end.",
+    "Press ",
+    h("kbd", null, "o"),
+    chosen.only ? " for the whole graph, " : " to see only these, ",
+    h("kbd", null, "Esc"),
+    " to end.",
   );
   if (kind === "up") return ["Everything from which ", name(root), " is computed: ", ...size, hint];
   if (kind === "down") return ["Everything that is computed from ", name(root), ": ", ...size, hint];
@@ -144,10 +148,12 @@ export function tip({ model, totals }, id) {
  * What a screen reader says of an item of the graph.
  * @param {IrExplorer} explorer
  */
-export function describe({ model, totals, chosen }, id) {
+export function describe({ model, totals, chosen, shown }, id) {
+  const said = shown.coloring.note(id),
+    note = said ? `, ${said}` : "";
   if (id >= model.count) {
     const g = id - model.count;
-    return `${model.groups[g].label}, ${KIND_NAMES[model.groups[g].kind] ?? "group"}${model.groups[g].times > 1 ? `, ${model.groups[g].times} times` : ""}, ${totals[g].calls} calls, ${chosen.folded.has(g) ? "folded" : "open"}`;
+    return `${model.groups[g].label}, ${KIND_NAMES[model.groups[g].kind] ?? "group"}${model.groups[g].times > 1 ? `, ${model.groups[g].times} times` : ""}, ${totals[g].calls} calls${note}, ${chosen.folded.has(g) ? "folded" : "open"}`;
   }
   const called = (u) =>
     [model.label(u), model.name(u) === model.label(u) ? "" : model.name(u)].filter(Boolean).join(" ");
@@ -155,5 +161,5 @@ export function describe({ model, totals, chosen }, id) {
     ? `, operands ${few(model.operands[id].map(called)).join(", ")}`
     : "";
   const uses = model.uses(id);
-  return `${called(id)}, ${model.type(id)}${operands}, ${uses ? `used ${times(uses)}` : "a result"}`;
+  return `${called(id)}, ${model.type(id)}${operands}, ${uses ? `used ${times(uses)}` : "a result"}${note}`;
 }
