@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,10 @@ class Explorer:
         state: str = "",
         live: bool = False,
         answering: Answering | None = None,
+        again: Callable[..., Explorer] | None = None,
     ) -> None:
         self.view = view
+        self._again = again
         self._answering = answering
         self.name = name
         self.live = live
@@ -87,14 +90,31 @@ class Explorer:
         """Return the live widget, always the same one. Needs anywidget."""
         if self._widget is None:
             answer = self._answer if self._answering is not None else None
-            self._widget = widget.make(self.to_dict(), self.name, self._state, answer)
+            self._widget = widget.make(self.view, self.name, self._state, answer)
         return self._widget
 
-    def _answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def update(self, x: object, **options: Any) -> None:
+        """Show another program in the same explorer, and in its live widget, in the same state as far as the
+        program has it. The options are those of `explore`, by default as they were.
+        """
+        assert self._again is not None, "this explorer was not created by explore"
+        shown = self._again(x, **options)
+        self.view, self._answering = shown.view, shown._answering
+        if self._widget is not None:
+            self._widget.show(self.view)
+
+    def close(self) -> None:
+        """Remove the live widget from the page and from the kernel; the explorer can be displayed again."""
+        if self._widget is not None:
+            self._state = self.state
+            self._widget.close()
+            self._widget = None
+
+    def _answer(self, question: Mapping[str, Any]) -> View:
         """Answer a request of a live widget's reader: another run, or one more kernel."""
         assert self._answering is not None
         self.view = self._answering.answer(question)
-        return self.to_dict()
+        return self.view
 
     def _repr_html_(self) -> str:
         if current() is Host.BOOK:
@@ -206,6 +226,10 @@ def explore(
     """
     if name is not None and not re.fullmatch(r"[A-Za-z0-9_-]+", name):
         raise ValueError(f"an explorer cannot be named {name!r}: use letters, digits, `-` and `_`")
+    again = partial(
+        explore, view=view, title=title, name=name, live=live, args=args, limit=limit, passes=passes,
+        against=against, kernel=kernel, measure=measure, scheme=scheme, dataset=dataset,
+    )  # fmt: skip
     if view is not None and not isinstance(view, str):  # explore(model, args)
         if len(args):
             raise TypeError("explore takes the arguments of a model once: explore(model, args)")
@@ -213,7 +237,7 @@ def explore(
         view = None
     if isinstance(x, list) and len(x) > 1 and all(isinstance(module, IRModule) for module in x):
         if len(x) > 2 or view == "pipeline":
-            return _versions(x, view, state, title, name)
+            return _versions(x, view, state, title, name, again)
         x, against = x
     if against is not None:
         view = view or "compare"
@@ -249,8 +273,8 @@ def explore(
         raise
     token = _token(state)
     if isinstance(built, View):
-        return Explorer(built, name or _name(built), token, live)
-    return Explorer(built.view, name or _name(built.view), token, live, built)
+        return Explorer(built, name or _name(built), token, live, again=again)
+    return Explorer(built.view, name or _name(built.view), token, live, built, again)
 
 
 def _token(state: str | None) -> str:
@@ -259,7 +283,12 @@ def _token(state: str | None) -> str:
 
 
 def _versions(
-    modules: Sequence[IRModule], view: str | None, state: str | None, title: str | None, name: str | None
+    modules: Sequence[IRModule],
+    view: str | None,
+    state: str | None,
+    title: str | None,
+    name: str | None,
+    again: Callable[..., Explorer],
 ) -> Explorer:
     """Show versions of a program."""
     from .views.comparison import comparison_view
@@ -270,7 +299,7 @@ def _versions(
             help=["show each on its own, or two: explore(a, against=b)"],
         )
     built = comparison_view(modules, title or "")
-    return Explorer(built, name or _name(built), _token(state))
+    return Explorer(built, name or _name(built), _token(state), again=again)
 
 
 def _not_a_program(error: ParseError, text: str) -> RelayError:

@@ -63,6 +63,8 @@ function render({ model, el }) {
   const host = document.createElement("div");
   el.append(host);
   let explorer = null;
+  /** The state that followed from the model's: it is not the reader's. */
+  let restored = null;
   const draw = () => {
     explorer?.destroy();
     explorer = null;
@@ -73,12 +75,16 @@ function render({ model, el }) {
         onState: tell,
         onAsk: ask,
       });
+      tell(explorer.token()); // a view begins at a step that its token need not name
     } catch (error) {
       refuse(host, error);
     }
   };
   function tell(token) {
-    if (token === model.get("state")) return;
+    // What another view of the widget, or Python, asked for is not told again, or two views of different widths would
+    // correct each other for ever.
+    if (token === model.get("state") || token === restored) return;
+    restored = null;
     model.set("state", token);
     model.save_changes?.();
   }
@@ -88,8 +94,9 @@ function render({ model, el }) {
   }
   const refused = () => explorer?.tell("problem", model.get("problem") ?? "");
   const restate = () => {
-    if (explorer && (model.get("state") ?? "") !== explorer.token())
-      explorer.restore(model.get("state") ?? "");
+    if (!explorer || (model.get("state") ?? "") === explorer.token()) return;
+    explorer.restore(model.get("state") ?? "");
+    restored = explorer.token();
   };
   draw();
   model.on?.("change:view", draw);

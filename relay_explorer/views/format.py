@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -151,6 +151,19 @@ class View(ABC):
     def story(self) -> Sequence[Sentence]:
         """Return the sentences of the steps; a view without steps has none."""
         return ()
+
+    #: The pairs of a state's token that hold the step and the answer to a what-if question.
+    step_key: ClassVar[str] = "step"
+    choice_key: ClassVar[str] = ""
+
+    def selected_row(self, state: Mapping[str, str]) -> int:
+        """Return the index of the row that a state selects, or -1. `state` has the pairs of a token."""
+        row = state.get("row", "")
+        return int(row) if row.isdecimal() and int(row) < len(self.rows) else -1
+
+    def select_row(self, row: int) -> dict[str, str]:
+        """Return the pairs of a token that select a row, or none (-1)."""
+        return {"row": str(row) if row >= 0 else ""}
 
     def to_dict(self) -> dict[str, Json]:
         """Return the view as plain lists, dictionaries, strings and numbers."""

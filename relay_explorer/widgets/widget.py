@@ -8,9 +8,10 @@ from typing import Any
 
 from .. import _project
 from ..ir.errors import RelayError
-from . import bundle
+from ..views.format import View
+from . import bundle, states
 
-Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
+Answer = Callable[[Mapping[str, Any]], View]
 
 
 def available() -> bool:
@@ -20,8 +21,8 @@ def available() -> bool:
     return find_spec("anywidget") is not None
 
 
-def make(view: dict[str, Any], name: str, state: str, answer: Answer | None = None) -> Any:
-    """Create a widget of `view`; its `state` follows the reader's actions, and can be set. Needs anywidget.
+def make(view: View, name: str, state: str, answer: Answer | None = None) -> Any:
+    """Create a widget of `view`; its traits follow the reader's actions, and can be set. Needs anywidget.
 
     `answer` returns the view that the reader requests, or raises a RelayError that explains why there is
     none.
@@ -32,22 +33,7 @@ def make(view: dict[str, Any], name: str, state: str, answer: Answer | None = No
         raise ImportError(
             f'live widgets need anywidget: pip install "{_project.requirement("widget")}"'
         ) from None
-    widget = cls(view=view, name=name, state=state, digest=bundle.digest())
-    widget.observe(lambda _: widget.set_trait("code", bundle.compressed()), "needs_code")
-    if answer is not None:
-        widget.observe(lambda change: _answered(widget, answer, change["new"]), "ask")
-    return widget
-
-
-def _answered(widget: Any, answer: Answer, question: Mapping[str, Any]) -> None:
-    try:
-        view = answer(question)
-    except RelayError as problem:
-        widget.problem = ""  # so that a repeated sentence is a change too
-        widget.problem = _sentence(problem)
-        return
-    widget.problem = ""
-    widget.view = view
+    return cls(view, name, state, answer)
 
 
 def _sentence(problem: RelayError) -> str:
@@ -64,10 +50,18 @@ def _widget_class() -> type[Any]:
     import traitlets
 
     class ExplorerWidget(anywidget.AnyWidget):
-        """`view` is the data, `state` the token of the displayed state, `name` the explorer's name in
-        addresses. `ask` is a question of the reader, `problem` the reason why it has no answer. A kernel
-        sends `_esm` for every widget, so it is small. It asks for the bundle, `code`, with `needs_code`,
-        unless the page has the one called `digest`.
+        """An explorer as a widget, which can be a part of others, such as a `VBox`.
+
+        `state` is the token of the displayed state. `step` is the number of the displayed step, `steps` how
+        many there are; `what_if` is the chosen answer to a what-if question, as the token writes it, and
+        empty for the actual run. `selection` describes the selected row: `row`, `text`, `name`, `operator`,
+        `type` and `function`; it is empty without a selection. All of them follow the reader and can be
+        observed, and all but `steps` can be set, `selection` by its `row` or `name`.
+
+        The other traits are the front end's: `view` is the data, `name` the explorer's name in addresses,
+        `ask` a question of the reader, `problem` the reason why it has no answer. A kernel sends `_esm` for
+        every widget, so it is small: it asks for the bundle, `code`, with `needs_code`, unless the page has
+        the one called `digest`.
         """
 
         _esm = bundle.module("widget.js")
@@ -79,5 +73,80 @@ def _widget_class() -> type[Any]:
         state = traitlets.Unicode().tag(sync=True)
         ask = traitlets.Dict().tag(sync=True)
         problem = traitlets.Unicode().tag(sync=True)
+        step = traitlets.Int(None, allow_none=True)
+        steps = traitlets.Int(read_only=True)
+        selection = traitlets.Dict()
+        what_if = traitlets.Unicode()
+
+        def __init__(self, view: View, name: str, state: str, answer: Answer | None) -> None:
+            self._shown = view
+            self._answer = answer
+            super().__init__(view=view.to_dict(), name=name, state=state, digest=bundle.digest())
+            self._follow()
+
+        def show(self, view: View) -> None:
+            """Show another view in the same state, as far as it has it."""
+            self._shown = view
+            self.problem = ""
+            self.view = view.to_dict()
+            self._follow()
+
+        def _follow(self) -> None:
+            """Derive the other traits from the state."""
+            with self.hold_trait_notifications():
+                self.set_trait("steps", states.steps(self._shown))
+                self.step = states.step(self._shown, self.state)
+                self.what_if = states.pairs(self.state).get(self._shown.choice_key, "")
+                self.selection = states.selection(self._shown, self.state)
+
+        @traitlets.observe("state")
+        def _state_changed(self, _change: object) -> None:
+            self._follow()
+
+        @traitlets.validate("step")
+        def _existing(self, proposal: Mapping[str, Any]) -> int | None:
+            number: int | None = proposal["value"]
+            return number if number is None or not self.steps else max(0, min(number, self.steps))
+
+        @traitlets.observe("step")
+        def _step_changed(self, change: Mapping[str, Any]) -> None:
+            if change["new"] != states.step(self._shown, self.state):
+                value = "" if change["new"] is None else str(change["new"])
+                self.state = states.changed(self.state, {self._shown.step_key: value})
+
+        @traitlets.observe("what_if")
+        def _what_if_changed(self, change: Mapping[str, Any]) -> None:
+            key = self._shown.choice_key
+            if change["new"] and not key:
+                raise ValueError(f"the view {self._shown.kind!r} has no what-if questions")
+            if key and change["new"] != states.pairs(self.state).get(key, ""):
+                self.state = states.changed(self.state, {key: change["new"]})
+
+        @traitlets.validate("selection")
+        def _complete(self, proposal: Mapping[str, Any]) -> dict[str, object]:
+            token = states.changed("", states.selecting(self._shown, proposal["value"]))
+            return states.selection(self._shown, token)
+
+        @traitlets.observe("selection")
+        def _selection_changed(self, change: Mapping[str, Any]) -> None:
+            if change["new"] != states.selection(self._shown, self.state):
+                more = states.selecting(self._shown, change["new"])
+                self.state = states.changed(self.state, more)
+
+        @traitlets.observe("needs_code")
+        def _code_needed(self, _change: object) -> None:
+            self.code = bundle.compressed()
+
+        @traitlets.observe("ask")
+        def _asked(self, change: Mapping[str, Any]) -> None:
+            if self._answer is None:
+                return
+            try:
+                view = self._answer(change["new"])
+            except RelayError as problem:
+                self.problem = ""  # so that a repeated sentence is a change too
+                self.problem = _sentence(problem)
+                return
+            self.show(view)
 
     return ExplorerWidget

@@ -227,11 +227,11 @@ def test_a_live_run_opens_the_kernel_that_is_asked_for() -> None:
     shown = explore(measurement(), kernel=[], live=True)
     assert shown.to_dict()["live"]
     assert "live" not in explore(measurement(), kernel=[]).to_dict()
-    answered = shown._answer({"kernel": 2})
+    answered = shown._answer({"kernel": 2}).to_dict()
     assert [number for number, _ in answered["levels"]] == [2]
     assert check(answered) == []
     assert shown.view.to_dict() == answered
-    again = shown._answer({"kernel": 2})
+    again = shown._answer({"kernel": 2}).to_dict()
     assert again == answered, "it is made once"
     for wrong in ({"kernel": 9}, {"kernel": True}, {}):
         with pytest.raises(RelayError, match="the run has no kernel"):

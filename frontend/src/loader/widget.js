@@ -31,9 +31,11 @@ function bundleOf(model) {
       stop();
       reject(new Error("This explorer is live: run its cell again to see it. The kernel did not answer."));
     }, PATIENCE_MS);
+    let done = false;
     function look() {
-      const loaded = available();
-      if (!loaded) return;
+      const loaded = done ? null : available();
+      if (!loaded || done) return; // loading it looks again
+      done = true;
       stop();
       resolve(loaded);
     }

@@ -133,6 +133,7 @@ class FusionView(View):
     """
 
     kind: ClassVar[str] = "fusion"
+    choice_key: ClassVar[str] = "what"
     patterns: tuple[PatternWord, ...]
     functions: Annotated[tuple[FusedFunction, ...], Size(least=1)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
@@ -131,6 +132,15 @@ class IRView(View):
     devices: Annotated[tuple[Placement, ...], Wire(omitted=True)] = ()
     times: Annotated[tuple[Time, ...], Wire(omitted=True)] = ()
     values: Annotated[tuple[Values, ...], Wire(omitted=True)] = ()
+
+    def selected_row(self, state: Mapping[str, str]) -> int:
+        """Return the row of the selected node; a group has none."""
+        node = state.get("sel", "")
+        return self.nodes[int(node)].row if node.isdecimal() and int(node) < len(self.nodes) else -1
+
+    def select_row(self, row: int) -> dict[str, str]:
+        node = self.rows[row].node if row >= 0 else -1
+        return {"sel": str(node) if node >= 0 else ""}
 
     def beside(self) -> dict[int, str]:
         return {number: self.nodes[row.node].short for number, row in enumerate(self.rows) if row.node >= 0}

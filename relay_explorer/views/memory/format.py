@@ -141,6 +141,7 @@ class MemoryView(View):
     """
 
     kind: ClassVar[str] = "memory"
+    choice_key: ClassVar[str] = "plan"
     values: tuple[MemoryValue, ...]
     rules: tuple[str, ...]
     same: Annotated[tuple[Renamed, ...], Flat()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -135,11 +135,17 @@ class PipelineView(View):
     """
 
     kind: ClassVar[str] = "pipeline"
+    step_key: ClassVar[str] = "stage"
+    choice_key: ClassVar[str] = "pipe"
     items: tuple[PipelineItem, ...]
     stages: Annotated[tuple[Stage, ...], Size(least=1)]
     pipelines: Annotated[tuple[Pipeline, ...], Size(least=1)]
     tree: str = ""
     ends: Ends | None = None
+
+    def selected_row(self, state: Mapping[str, str]) -> int:
+        """Return -1: a selected row is a pair of rows, which differ from stage to stage."""
+        return -1
 
     def passages(self) -> Iterator[Passage | Remark]:
         """Iterate over what each pass did, then the program after each pass that changed it, with the fate of

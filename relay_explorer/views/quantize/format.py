@@ -228,6 +228,7 @@ class QuantizeView(View):
     """
 
     kind: ClassVar[str] = "quantize"
+    choice_key: ClassVar[str] = "if"
     scheme: str
     data: str
     split: Amount

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -75,11 +75,20 @@ class SourceView(View):
     """
 
     kind: ClassVar[str] = "source"
+    step_key: ClassVar[str] = "node"
     framework: str
     split: Amount
     nodes: tuple[SourceNode, ...]
     modules: tuple[Module, ...]
     totals: SourceTotals
+
+    def selected_row(self, state: Mapping[str, str]) -> int:
+        """Return the selected line of the program, which is behind the node list."""
+        line = state.get("line", "")
+        return int(line) + self.split if line.isdecimal() and int(line) < len(self.rows) - self.split else -1
+
+    def select_row(self, row: int) -> dict[str, str]:
+        return {"line": str(row - self.split) if row >= self.split else ""}
 
     def passages(self) -> Iterator[Passage | Remark]:
         notes = {node.row: node.became for node in self.nodes}

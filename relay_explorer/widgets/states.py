@@ -1,0 +1,93 @@
+"""The state of an explorer as a token, `step=9&row=3`, and what of it a live widget's traits hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import quote, unquote
+
+from ..views.format import RowKind, TokenClass, View
+
+_NAMES = {TokenClass.LOCAL, TokenClass.GLOBAL}
+
+
+def pairs(token: str) -> dict[str, str]:
+    """Return the pairs of a token; what is not a pair is left out."""
+    parts = (part.partition("=") for part in token.split("&"))
+    return {unquote(key): unquote(value) for key, equals, value in parts if key and equals}
+
+
+def changed(token: str, more: Mapping[str, str]) -> str:
+    """Return a token with other values for some keys; an empty value removes the key."""
+    state = {**pairs(token), **more}
+    return "&".join(f"{quote(k, safe='')}={quote(v, safe='')}" for k, v in state.items() if v)
+
+
+def step(view: View, token: str) -> int | None:
+    """Return the number of the step that a token names, as the explorer shows it; None without one."""
+    value = pairs(token).get(view.step_key, "")
+    return int(value) if value.isdecimal() else None
+
+
+def steps(view: View) -> int:
+    """Return the number of the view's steps, 0 for a view without steps."""
+    return len(getattr(view, "steps", ())) or len(view.story())
+
+
+def selection(view: View, token: str) -> dict[str, object]:
+    """Return the selected row: its index, its text, the name that it binds, its operator, its type as far as
+    the view knows it, and the function around it. Without a selection the dictionary is empty.
+    """
+    number = view.selected_row(pairs(token))
+    if not 0 <= number < len(view.rows):
+        return {}
+    row = view.rows[number]
+    return {
+        "row": number,
+        "text": row.text,
+        "name": _name(view, number),
+        "operator": next((t.text for t in row.tokens if t.kind == TokenClass.OPERATOR), ""),
+        "type": _type(view, number),
+        "function": _function(view, number),
+    }
+
+
+def _type(view: View, number: int) -> str:
+    nodes = getattr(view, "nodes", ())
+    node = view.rows[number].node
+    own = next((n for n in nodes if getattr(n, "row", -1) == number and getattr(n, "type", "")), None)
+    if own is None and 0 <= node < len(nodes):
+        own = nodes[node]
+    written = "".join(t.text for t in view.rows[number].tokens if t.kind == TokenClass.TYPE)
+    return str(getattr(own, "type", "")) or written
+
+
+def _function(view: View, number: int) -> str:
+    for row in reversed(view.rows[: number + 1]):
+        if row.kind == RowKind.FUNCTION:
+            return next((t.text for t in row.tokens if t.kind == TokenClass.GLOBAL), "")
+    return ""
+
+
+def selecting(view: View, wanted: Mapping[str, object]) -> dict[str, str]:
+    """Return the pairs of a token that select what `wanted` names: a row by its index (`row`), or by the name
+    that it binds (`name`). Nothing selects no row. Raise a ValueError for what the program does not have.
+    """
+    if not wanted:
+        return view.select_row(-1)
+    if "row" in wanted:
+        number = wanted["row"]
+        if not isinstance(number, int) or not 0 <= number < len(view.rows):
+            raise ValueError(f"the program has no row {number!r}: its rows are 0 to {len(view.rows) - 1}")
+        return view.select_row(number)
+    name = wanted.get("name") or None
+    for number in range(len(view.rows)):
+        if _name(view, number) == name:
+            return view.select_row(number)
+    raise ValueError(f"no row binds the name {name!r}: select a row by `row` or `name`")
+
+
+def _name(view: View, number: int) -> str:
+    """Return the name that a row binds, or an empty text."""
+    tokens = view.rows[number].tokens
+    first = next((t for t in tokens if t.kind not in (TokenClass.PLAIN, TokenClass.KEYWORD)), None)
+    return first.text if first is not None and first.kind in _NAMES else ""
