@@ -16,11 +16,14 @@ const loaders = await Promise.all([
   bundled("loader/reference.js", { format: "iife" }),
   bundled("loader/widget.js"),
 ]);
+/** The page of the local server, which loads the bundle beside it. */
+const server = await bundled("server/app.js");
 const files = {
   "relay_explorer.js": result.outputFiles[0].text,
   ...Object.fromEntries(
     ["holder.js", "reference.js", "widget.js"].map((name, i) => [name, loaders[i].outputFiles[0].text]),
   ),
+  "server.js": server.outputFiles[0].text,
   "relay_explorer.licenses.txt": licences("relay_explorer.js", result.metafile.inputs),
 };
 // Inside a page the bundle stands in a <script>; a closing tag in one of its strings would end it.

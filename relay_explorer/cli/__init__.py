@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line, with all commands."""
-    from . import compiling, completion, exploring, optimizing, profiling, running
+    from . import compiling, completion, exploring, optimizing, profiling, running, serving
 
     parser = argparse.ArgumentParser(
         prog="relay-explorer",
@@ -53,6 +53,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="""\
 examples:
   relay-explorer explore model.onnx                   write a page that shows the program
+  relay-explorer serve model.onnx                     show it in a local page, also when it changes
   relay-explorer run model.onnx --input photo.npz     compile it, run it, print the top classes
   relay-explorer compile model.onnx -o model.so       write a library and its C header
   relay-explorer profile model.onnx -o run.html       time its kernels
@@ -63,6 +64,6 @@ examples:
     )
     parser.add_argument("--version", action="version", version=f"relay-explorer {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (exploring, running, compiling, profiling, optimizing, completion):
+    for module in (exploring, serving, running, compiling, profiling, optimizing, completion):
         module.add(commands)
     return parser

@@ -111,11 +111,17 @@ def recognized(path: Path) -> str:
         )
     if head.lstrip()[:1] == b"{":
         return _json(path)
+    if _TVMSCRIPT.search(head):
+        raise ModelFileError(
+            f"`{path}` is a module in TVM's script, of Relax or TensorIR, which cannot be read yet",
+            help=["open the model from which it was made, or a program in Relay's text format"],
+        )
     # A message has control characters: the tags and lengths of its fields. Text that begins with an empty
     # line could otherwise pass for a message whose first field is a string.
     return RELAY if not _CONTROL.search(head) else _protobuf(path) or RELAY
 
 
+_TVMSCRIPT = re.compile(rb"@(I\.ir_module|tvm\.script\.ir_module|ir_module)\b|from tvm\.script ")
 _CONTROL = re.compile(rb"[^\t\n\r\x20-\x7e\x80-\xff]")
 
 
