@@ -26,8 +26,10 @@ ROOT = Path(__file__).parents[1]
 COMPILES = re.compile(
     r"relay_explorer\.(build\(|lower\b)|view=\"(lowering|machine)\"|^import tvm$", re.MULTILINE
 )
-# The same for the extra of each framework.
-FRAMEWORKS = {
+# The same for the extras of frameworks and of other libraries.
+LIBRARIES = {
+    "graphs": re.compile(r"\bto_(networkx|graphviz)\b"),
+    "plot": re.compile(r"\bplot(_\w+)?\("),
     "onnx": re.compile(r"\bfrom_onnx\b"),
     "torch": re.compile(r"^import torch$", re.MULTILINE),
 }
@@ -65,13 +67,13 @@ def notebook(page: Path, root: Path = ROOT) -> str:
 
 
 def first_cell(parts: list[Any]) -> str:
-    """Return the cell that installs the package, with TVM if a cell compiles, and with the frameworks that
+    """Return the cell that installs the package, with TVM if a cell compiles, and with the libraries that
     cells import.
     """
     code = "\n".join(part["source"] for part in parts if part["cell_type"] == "code")
     extras = ["notebook"]
     extras += ["compile"] if COMPILES.search(code) else []
-    extras += [name for name, used in FRAMEWORKS.items() if used.search(code)]
+    extras += [name for name, used in LIBRARIES.items() if used.search(code)]
     return _project.install_cell(",".join(extras))
 
 

@@ -63,6 +63,7 @@ def to_networkx(
     | `attrs` | calls of operators | the operator's attributes, as a dictionary |
     | `family` | all | the group of operators by which explorers color it, "matmul" |
     | `type` | where it is known | the type as text; `short_type` is its abbreviation |
+    | `size` | where the type is known | the bytes of the value |
     | `span` | where it is known | the position in the source, "model.relay:3:7" |
     | `function` | expressions | the function that contains it, "@main" |
     | `scope` | expressions | the functions, branches and clauses inside it, the outermost first |

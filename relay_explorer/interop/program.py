@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..analysis.cost import call_cost
+from ..analysis.cost import call_cost, nbytes
 from ..ir.adt import Constructor, Match, pattern_vars
 from ..ir.errors import RelayError
 from ..ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Let, TupleGetItem, Var
@@ -78,6 +78,7 @@ class Program:
         if typed._checked_type is not None:
             attributes["type"] = show_type(typed._checked_type)
             attributes["short_type"] = short_type(typed._checked_type)
+            attributes["size"] = nbytes(typed._checked_type)
         if expr.span is not None:
             attributes["span"] = str(expr.span)
         for name, root in self.roots.items():

@@ -11,7 +11,7 @@ an instance of the subclass and so change its class only once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 from typing import Any as Anything
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ class Node:
         if name in type(self)._fields:
             raise _refusal(self, name)
         object.__delattr__(self, name)
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the node itself: it is immutable, and the identity of an expression or a variable matters.
+        A copy of a data structure, such as a graph, refers to the same program.
+        """
+        return self
 
     def __setstate__(self, state: Anything) -> None:
         """Set the fields of a node that is copied or unpickled."""

@@ -65,7 +65,7 @@ class TestDataFlow:
             "kind": "Call", "name": "%y", "label": "%y = nn.dense", "family": "matmul", "function": "@main",
             "scope": ("@main",), "op": "nn.dense", "attrs": {"units": None, "out_dtype": ""},
             "pattern": "OUT_ELEMWISE_FUSABLE", "flops": 48, "bytes": 104, "type": "Tensor[(2, 4), float32]",
-            "short_type": "(2, 4) f32", "span": "small.relay:3:12",
+            "short_type": "(2, 4) f32", "size": 32, "span": "small.relay:3:12",
         }  # fmt: skip
         uses = [data for _, _, data in graph.in_edges(graph.graph["node_of"][body.value], data=True)]
         assert uses == [
@@ -132,6 +132,8 @@ class TestDataFlow:
             assert time.process_time() - start < 20
         assert nx.dag_longest_path_length(deep, weight=None) > 10_000
         assert from_networkx(deep) is function
+        mirrored = deep.reverse()  # networkx copies every attribute, and must not copy expressions
+        assert all(expr is deep.nodes[node]["expr"] for node, expr in mirrored.nodes(data="expr"))
 
 
 class TestDominators:
