@@ -10,12 +10,9 @@ from typing import NamedTuple
 
 from figures.canvas import Canvas, Figure
 from figures.graph import Arrow, Box, Layout, draw_arrow, lay_out
-from relay_explorer.analysis.dataflow_graph import DataflowGraph
-from relay_explorer.ir.expr import Call, Function
-from relay_explorer.ir.op import Op
+from relay_explorer.interop import EXIT, to_networkx
+from relay_explorer.ir.op import OpPattern
 from relay_explorer.text import parse
-from relay_explorer.transform.fuse_ops.groups import Limits, Partition
-from relay_explorer.typing import infer_types
 from relay_explorer.views.fusion.sentences import PATTERNS
 
 WIDTH, HEIGHT = 480, 408
@@ -45,26 +42,17 @@ class Run(NamedTuple):
 
 @cache
 def run() -> Run:
-    function = infer_types(parse(PROGRAM))["main"]
-    assert isinstance(function, Function)
-    graph = DataflowGraph(function)
-    partition = Partition(graph, Limits())
-    assert partition.dominators is not None
+    flow = to_networkx(parse(PROGRAM), "fusion")
     words = {word.number: word.letter for word in PATTERNS}
-    names = {
-        node.index: node.expr.op.name.rpartition(".")[2]
-        for node in graph.nodes
-        if isinstance(node.expr, Call) and isinstance(node.expr.op, Op)
-    }
+    names = {node: op.rpartition(".")[2] for node, op in flow.nodes(data="op") if op is not None}
     kernels: dict[int, list[str]] = {}
-    for index, name in names.items():
-        kernels.setdefault(partition.group_of(graph.nodes[index]).root.index, []).append(name)
-    parents = partition.dominators.parent
-    meetings = [(name, parents[index]) for index, name in names.items()]
+    for node, name in names.items():
+        kernels.setdefault(flow.nodes[node]["group"], []).append(name)
+    meetings = [(name, flow.nodes[node]["post_dominator"]) for node, name in names.items()]
     return Run(
-        {name: words[graph.nodes[index].pattern] for index, name in names.items()},
-        [(names[i], names[user.index]) for i in names for user, _ in graph.nodes[i].uses],
-        [(name, names[parent]) for name, parent in meetings if parent is not None],
+        {name: words[OpPattern[flow.nodes[node]["pattern"]]] for node, name in names.items()},
+        [(names[node], names[user]) for node in names for user in flow.successors(node) if user != EXIT],
+        [(name, names[end]) for name, end in meetings if end != EXIT],
         list(kernels.values()),
     )
 

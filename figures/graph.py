@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import atan2
+from typing import Any
 
 import pygraphviz
 
@@ -79,6 +80,16 @@ class Arrow:
     head: bool = True
     width: float = 1.5
     weight: int = 1
+
+
+def program_graph(
+    graph: Any, box: Callable[[dict[str, Any]], Box], edge: str = "soft"
+) -> tuple[dict[str, Box], list[Arrow]]:
+    """Return the boxes and arrows for a graph of `to_networkx`; `box` makes the box of a node from its
+    attributes.
+    """
+    nodes = {str(node): box(data) for node, data in graph.nodes(data=True)}
+    return nodes, [Arrow(str(start), str(end), edge=edge) for start, end, *_ in graph.edges]
 
 
 @dataclass(frozen=True)

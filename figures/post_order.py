@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Box, draw_graph, program_graph
+from relay_explorer.interop import to_networkx
+from relay_explorer.text import parse
 
 WIDTH, HEIGHT = 480, 440
-CALLS = ("nn.dense", "nn.bias_add", "nn.relu", "nn.dense", "nn.bias_add", "nn.softmax")
-WEIGHTS = {0: ("w1", 2), 1: ("b1", 3), 3: ("w2", 4), 4: ("b2", 5)}  # by the row of their call
+PROGRAM = """
+def @main(%x: Tensor[(1, 784), float32],
+          %w1: Tensor[(256, 784), float32], %b1: Tensor[(256), float32],
+          %w2: Tensor[(10, 256), float32], %b2: Tensor[(10), float32]) {
+  %0 = nn.dense(%x, %w1);
+  %1 = nn.bias_add(%0, %b1);
+  %2 = nn.relu(%1);
+  %3 = nn.dense(%2, %w2);
+  %4 = nn.bias_add(%3, %b2);
+  nn.softmax(%4)
+}
+"""
 
 
 def _number(c: Canvas, x: float, y: float, number: int) -> None:
@@ -16,25 +30,23 @@ def _number(c: Canvas, x: float, y: float, number: int) -> None:
 
 
 def draw(c: Canvas) -> None:
-    nodes = {"x": Box("%x", width=72, height=34, radius=17)}
-    numbers = {"x": 1}
-    arrows, above = [], "x"
-    for row, label in enumerate(CALLS):
-        name = str(row)
-        nodes[name] = Box(label, "hue-blue", True, width=136, height=34)
-        numbers[name] = row + 6
-        arrows.append(Arrow(above, name, edge="soft"))
-        if row in WEIGHTS:
-            weight, number = WEIGHTS[row]
-            nodes[weight] = Box(f"%{weight}", width=72, height=34, radius=17)
-            numbers[weight] = number
-            arrows.append(Arrow(weight, name, edge="soft"))
-        above = name
+    graph = to_networkx(parse(PROGRAM)["main"])
+    graph.remove_nodes_from([node for node, kind in graph.nodes(data="kind") if kind == "Function"])
+    nodes, arrows = program_graph(graph, _box)
     layout = draw_graph(c, nodes, arrows, WIDTH / 2 + 20, 16, apart=36, ranks_apart=30)
-    for name, (x, y) in layout.centers.items():
-        _number(c, x + nodes[name].width / 2 + 2, y - 14, numbers[name])
-        if name.isdigit():
-            c.text(x - 82, y + 5, f"d = {int(name) + 1}", size=14, anchor="end", colour="soft")
+    depth = 0
+    for node, op in sorted(graph.nodes(data="op")):
+        x, y = layout.centers[str(node)]
+        _number(c, x + nodes[str(node)].width / 2 + 2, y - 14, node + 1)
+        if op is not None:
+            depth += 1
+            c.text(x - 82, y + 5, f"d = {depth}", size=14, anchor="end", colour="soft")
+
+
+def _box(data: dict[str, Any]) -> Box:
+    if data["kind"] == "Var":
+        return Box(data["name"], width=72, height=34, radius=17)
+    return Box(data["op"], "hue-blue", True, width=136, height=34)
 
 
 FIGURE = Figure(

@@ -29,7 +29,7 @@ COMPILES = re.compile(
 # The same for the extras of frameworks and of other libraries.
 LIBRARIES = {
     "graphs": re.compile(r"\bto_(networkx|graphviz)\b"),
-    "plot": re.compile(r"\bplot(_\w+)?\("),
+    "plot": re.compile(r"\.plot\("),
     "onnx": re.compile(r"\bfrom_onnx\b"),
     "torch": re.compile(r"^import torch$", re.MULTILINE),
 }

@@ -46,6 +46,8 @@ def test_notebook_is_valid_and_holds_the_cells(page: Path) -> None:
     body = "\n".join(code[1:])
     needed = {
         "compile": pair.COMPILES.search(body) is not None,
+        "graphs": "to_networkx(" in body or "to_graphviz(" in body,
+        "plot": ".plot(" in body,
         "onnx": "from_onnx(" in body,
         "torch": "\nimport torch\n" in f"\n{body}",
     }
