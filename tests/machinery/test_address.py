@@ -81,7 +81,10 @@ def test_every_notebook_installs_from_it() -> None:
         if path.suffix != ".ipynb" or "source" in path.parts or path.parts[0] == "tests":
             continue
         first = "".join(json.loads((ROOT / path).read_text("utf-8"))["cells"][0]["source"])
-        extras = ("notebook", "grading", "notebook,compile", "notebook,compile,torch", "notebook,onnx,torch")
+        extras = (
+            "notebook", "grading", "notebook,graphs", "notebook,compile", "notebook,compile,torch",
+            "notebook,onnx,torch",
+        )  # fmt: skip
         assert first in {_project.install_cell(extra) for extra in extras}, path.as_posix()
 
 
