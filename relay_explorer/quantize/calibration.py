@@ -16,7 +16,7 @@ from .annotation import SIMULATE
 from .answers import asking
 from .observation import Dataset, batches_of, observe_runs
 from .quantizer import Parameters, Quantizer, spread
-from .scheme import Observed, Peers, Scheme, Site, Use
+from .scheme import Observed, Peers, Scheme, Site
 from .statistics import Statistics, check_finite, of_values
 
 
@@ -48,12 +48,15 @@ def calibrated(
     from dataclasses import replace
 
     chosen: dict[int, Parameters] = {}
-    places = {use: site.index for site in sites for use in site.uses}
+    places: dict[Call, dict[int | None, int]] = {}  # by call, the site of each operand
+    for site in sites:
+        for use in site.uses:
+            places.setdefault(use.call, {})[use.operand] = site.index
     done = []
     for site in sites:
         seen, parameters = statistics.get(site.index), None
         if seen is not None and (seen.count or not scheme.needs_data(site.quantizer)):
-            peers = [_peers(use.call, places, statistics, chosen) for use in site.uses]
+            peers = [_peers(use.call, places[use.call], statistics, chosen) for use in site.uses]
             with asking(scheme, "calibrate", str(site), site.call.span):
                 parameters = _checked(site, seen, scheme.calibrate(site, Observed(seen, peers)))
             chosen[site.index] = parameters
@@ -64,12 +67,11 @@ def calibrated(
 
 def _peers(
     call: Call,
-    places: Mapping[Use, int],
+    sites: Mapping[int | None, int],
     statistics: Mapping[int, Statistics],
     chosen: Mapping[int, Parameters],
 ) -> Peers:
-    """Return what is known about the sites of a call."""
-    sites = {use.operand: index for use, index in places.items() if use.call is call}
+    """Return what is known about the sites of a call, which `sites` gives by operand."""
     return Peers(
         call,
         {operand: statistics[index] for operand, index in sites.items() if index in statistics},

@@ -18,7 +18,7 @@ from ..ir.walk import post_order
 from ..transform.fuse_ops.groups import Fusion
 from ..typing.infer import Inference
 
-LARGEST = 30_000  # expressions; a larger program is rejected at once, before it fills the reader's memory
+LARGEST = 60_000  # expressions; a larger program is rejected at once, before it fills the reader's memory
 _TAKES = (
     "a module, a function or another expression, an inference (relay_explorer.typing.record), an evaluation "
     "(relay_explorer.execute.record), a quantization (relay_explorer.quantize.trace), a program's text, the "

@@ -294,7 +294,7 @@ class _PlanWriter(NamedTuple):
         plan = self.plan
         outside = sum(t.bytes for t in plan.tensors if t.origin is not Origin.COMPUTED)
         totals = MemoryTotals(plan.peak, plan.arena, plan.total, outside, _packed(plan, lives))
-        numbers = self._numbers()
+        numbers, peak_step = self._numbers(), plan.peak_step
         stored = {life.value for life in lives}
         inside: dict[int, int] = {}
         ends: list[list[int]] = [[] for _ in range(len(plan.steps) + 2)]
@@ -311,7 +311,7 @@ class _PlanWriter(NamedTuple):
             frees = ends[at + 1]
             freed = [(lives[n].name, say.buffer_name(lives[n].buffer)) for n in frees]
             sentence = self._say(step, [lives[n] for n in makes])
-            sentence = say.after(sentence, freed, plan.live[at], at == plan.peak_step)
+            sentence = say.after(sentence, freed, plan.live[at], at == peak_step)
             steps.append(
                 MemoryStep(
                     self._mark(step, makes), self._label(step), sentence, tuple(makes), tuple(reads),

@@ -78,14 +78,28 @@ class Programs:
         op = expr.op.name if isinstance(expr, Call) and isinstance(expr.op, Op) else ""
         return " ".join(filter(None, (self.name(row), op))) or self.float_rows.rows[row].text.strip()
 
-    def calls(self) -> list[int]:
-        """Return the rows that call an operator, in order."""
-        rows = []
+    @cached_property
+    def calls(self) -> dict[int, None]:
+        """Return the rows that call an operator, in order; membership takes constant time."""
+        rows: dict[int, None] = {}
         for row in range(self.split):
             expr = self.expr(row)
             if isinstance(expr, Call) and isinstance(expr.op, Op):
-                rows.append(row)
+                rows[row] = None
         return rows
+
+    @cached_property
+    def read(self) -> frozenset[int]:
+        """Return the rows whose values calls of operators read."""
+        return frozenset(row for call in self.calls for row in self.inputs(call))
+
+    @cached_property
+    def _lines_of(self) -> dict[int, list[tuple[int, LineKind]]]:
+        """Return, by row of the float program, its lines in the integer program with their kinds."""
+        lines: dict[int, list[tuple[int, LineKind]]] = {}
+        for at, (source, kind) in enumerate(self.lines):
+            lines.setdefault(source, []).append((at, kind))
+        return lines
 
     def is_measured(self, row: int) -> bool:
         """Whether the error of a row is measured: it calls an operator that returns a floating-point tensor,
@@ -254,7 +268,7 @@ class Programs:
         row = result = self._known.get(self._result, -1)
         while row >= 0 and self.fate(row) == Fate.FLOAT and not self.is_layer(row):
             inputs = self.inputs(row)
-            if len(inputs) != 1 or inputs[0] not in self.calls():
+            if len(inputs) != 1 or inputs[0] not in self.calls:
                 break
             (row,) = inputs
         return -1 if row == result else row
@@ -264,7 +278,7 @@ class Programs:
         of the call that reads it.
         """
         operands: set[Expr] = set()
-        readers = {row for row in self.calls() if self.inputs(row) == [target]}
+        readers = {row for row in self.calls if self.inputs(row) == [target]}
         for node in post_order(self.quantization.realized["main"]):
             if isinstance(node, Call) and self._origins.add(node, 0) and self.row(node) in readers:
                 own = self.expr(self.row(node))
@@ -280,9 +294,7 @@ class Programs:
         wanted = expr.op.name.removeprefix("nn.")
         quantized = row in self._quantized
         fate = Fate.GONE
-        for at, (source, kind) in enumerate(self.lines):
-            if source != row:
-                continue
+        for at, kind in self._lines_of.get(row, ()):
             line = self.integer_rows.defines(at)
             own = getattr(getattr(line, "op", None), "name", "")
             if kind == LineKind.COMPUTE:

@@ -78,7 +78,7 @@ class Builder:
         self.quantization, self.data, self.title = quantization, data, title
         self.programs = Programs(quantization)
         self.sites = [shown_site(site, self.programs) for site in quantization.sites]
-        self.calls = self.programs.calls()
+        self.calls = self.programs.calls
         self.fates = [self.programs.fate(row) for row in range(self.programs.split)]
         self.kept = {self.programs.row(call.call): call.why for call in quantization.kept}
         self.steps: list[QuantizeStep] = []
@@ -288,7 +288,7 @@ class Builder:
                 self._set_born(conversions, step)
         if LineKind.DEQUANTIZE in kinds:
             is_result = self.programs.computes_result(row)
-            is_read = any(row in self.programs.inputs(call) for call in self.calls)
+            is_read = row in self.programs.read
             sentence = say.leaves(self.programs.title(row), is_result, is_read)
             step = self._add(QuantizeMark.REALIZED, Phase.REALIZE, row, sentence)
             self._set_born(self._of_kind(lines, LineKind.DEQUANTIZE), step)

@@ -130,24 +130,22 @@ export function typeColumns(view, varsOn, relsOn, now) {
  * @param {TypesView} view
  */
 export function createDirty(view) {
-  const vars = new Map();
-  const rels = new Map();
+  const vars = new Int32Array(view.variables.length).fill(-1);
+  const rels = new Int32Array(view.relations.length).fill(-1);
+  const types = new Array(view.variables.length).fill("");
   return (state, fresh) => {
     const rows = new Set();
     view.variables.forEach(({ row }, v) => {
       const lead = state.lead[v];
-      const face =
-        state.seen[v] |
-        (state.known[lead] << 1) |
-        (Number(fresh.vars.has(v)) << 3) |
-        ((state.short[lead] + 1) << 4);
-      if (vars.get(v) !== face) rows.add(row);
-      vars.set(v, face);
+      const face = state.seen[v] | (state.known[lead] << 1) | (Number(fresh.vars.has(v)) << 3);
+      if (vars[v] !== face || types[v] !== state.short[lead]) rows.add(row);
+      vars[v] = face;
+      types[v] = state.short[lead];
     });
     view.relations.forEach(({ row }, rel) => {
       const face = (state.rel[rel] + 1) * 2 + Number(fresh.rels.has(rel));
-      if (rels.get(rel) !== face) rows.add(row);
-      rels.set(rel, face);
+      if (rels[rel] !== face) rows.add(row);
+      rels[rel] = face;
     });
     return rows;
   };

@@ -119,12 +119,15 @@ function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
  * @param {TypesView} view
  */
 export function neighbourhood(view, state, focus, relsOf, window = []) {
-  const rels = view.relations.map((_, rel) => rel).filter((rel) => state.rel[rel] !== UNSEEN);
-  if (rels.length + view.variables.length <= EVERYTHING) return { rels, cut: false };
+  if (view.variables.length <= EVERYTHING) {
+    const rels = view.relations.map((_, rel) => rel).filter((rel) => state.rel[rel] !== UNSEEN);
+    if (rels.length + view.variables.length <= EVERYTHING) return { rels, cut: false };
+  }
   const near = new Set(focus.rels);
   // A step that touches nothing, such as the last, shows what the rows on the screen have.
   if (!focus.rels.size && !focus.vars.size)
-    for (const rel of rels) if (near.size < NEAR && window.includes(view.relations[rel].row)) near.add(rel);
+    for (let rel = 0; rel < view.relations.length && near.size < NEAR; rel++)
+      if (state.rel[rel] !== UNSEEN && window.includes(view.relations[rel].row)) near.add(rel);
   for (const v of focus.vars) for (const rel of relsOf[v] ?? []) if (state.rel[rel] !== UNSEEN) near.add(rel);
   for (const rel of [...near])
     for (const v of view.relations[rel].variables)

@@ -123,17 +123,20 @@ export function createReplay(view) {
   };
 }
 
-/** The classes of more than one variable, leaders first, in the order of their leaders. */
+/** The classes of more than one variable, leaders first, in the order of their first members. */
 export function classes(state) {
+  const { lead, seen } = state;
+  const sizes = new Int32Array(lead.length);
+  for (let v = 0; v < lead.length; v++) if (seen[v]) sizes[lead[v]] += 1;
+  /** @type {Map<number, number[]>} */
   const groups = new Map();
-  state.lead.forEach((lead, v) => {
-    if (!state.seen[v]) return;
-    if (!groups.has(lead)) groups.set(lead, []);
-    groups.get(lead).push(v);
-  });
-  return [...groups]
-    .filter(([, members]) => members.length > 1)
-    .map(([lead, members]) => [lead, ...members.filter((v) => v !== lead)]);
+  for (let v = 0; v < lead.length; v++) {
+    if (!seen[v] || sizes[lead[v]] < 2) continue;
+    const members = groups.get(lead[v]);
+    if (members) members.push(v);
+    else groups.set(lead[v], [v]);
+  }
+  return [...groups].map(([first, members]) => [first, ...members.filter((v) => v !== first)]);
 }
 
 /**

@@ -184,7 +184,7 @@ export class TypesExplorer extends Explorer {
         activate: (row) => this.question.enter(row),
       },
     });
-    this.wires = createWires(this.view, this.rows, this.varsOn, this.relsOn, LINE);
+    this.wires = createWires(this.view, this.rows, this, LINE);
     this.rows.inner.addEventListener("click", (event) => {
       const chip = closestTo(event, ".chip");
       if (chip?.dataset.var) this.question.why(Number(chip.dataset.var));

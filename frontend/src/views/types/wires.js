@@ -35,7 +35,7 @@ export function lanes(groups, placeOf) {
  * @param {TypesView} view
  * @param {number} lineHeight
  */
-export function createWires(view, rows, varsOn, relsOn, lineHeight) {
+export function createWires(view, rows, { varsOn, relsOn, relsOf }, lineHeight) {
   const svg = s("svg", { class: "wires", "aria-hidden": "true" });
   rows.inner.append(svg);
   const slotV = new Map(varsOn.flatMap((list, row) => list.map((v, i) => [v, [row, i]])));
@@ -94,16 +94,14 @@ export function createWires(view, rows, varsOn, relsOn, lineHeight) {
     });
   }
 
+  /** The relations on the rows in the window, those of the variables there, and those that are lit. */
   function shownRelations(state, focus) {
-    const rows_ = new Set(rows.window());
-    const out = [];
-    for (const [rel, [row]] of slotR) {
-      if (state.rel[rel] === UNSEEN) continue;
-      const near =
-        rows_.has(row) || view.relations[rel].variables.some((v) => rows_.has(view.variables[v]?.row));
-      if (near || focus.rels.has(rel)) out.push(rel);
+    const near = new Set(focus.rels);
+    for (const row of rows.window()) {
+      for (const rel of relsOn[row] ?? []) near.add(rel);
+      for (const v of varsOn[row] ?? []) for (const rel of relsOf[v]) near.add(rel);
     }
-    return out;
+    return [...near].filter((rel) => slotR.has(rel) && state.rel[rel] !== UNSEEN).sort((a, b) => a - b);
   }
 
   function draw(state, focus) {
