@@ -2,7 +2,9 @@
 import { Damage } from "./core/check.js";
 import { decode } from "./core/decode.js";
 import { h } from "./core/dom.js";
+import { createBookmarks, createHistory } from "./core/history.js";
 import { formatHash, formatToken, parseHash, parseToken } from "./core/links.js";
+import { watchScrolling } from "./core/scrolling.js";
 import { styleRoot } from "./core/style.js";
 import { setOperators } from "./core/operators.js";
 import { currentTheme, reducedMotion, watchTheme } from "./core/theme.js";
@@ -47,9 +49,40 @@ export function mount(
   });
   let drawn = null;
   let timer = 0;
-  const tokenNow = () => formatToken(drawn?.token() ?? {});
+  const scrolling = watchScrolling(root, () => ctx.changed());
+  /** The state; a place to come back to has no bookmarks, a link has all of them. */
+  const placeNow = () => formatToken({ ...drawn?.token(), scroll: scrolling.token() });
+  const tokenNow = () => [placeNow(), formatToken({ marks: bookmarks.text() })].filter(Boolean).join("&");
+  const restore = (next) => {
+    const state = parseToken(next);
+    bookmarks.take(state.marks);
+    drawn.restore(state);
+    scrolling.restore(state.scroll);
+  };
+  const places = createHistory({
+    now: placeNow,
+    show(next) {
+      restore(next);
+      ctx.changed();
+    },
+    moved: () => bus.emit("places", places),
+  });
+  const bookmarks = createBookmarks({
+    store: address && name ? `${window.location.pathname} ${name}` : "",
+    changed: () => ctx.changed(),
+  });
+  bookmarks.take(parseToken(token).marks);
   const ctx = {
     name,
+    places,
+    bookmarks: Object.assign(bookmarks, {
+      here: placeNow,
+      visit(next) {
+        places.remember();
+        restore(next);
+        ctx.changed();
+      },
+    }),
     state: parseToken(token),
     embedded: !address,
     on: bus.on,
@@ -64,7 +97,8 @@ export function mount(
     changed() {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        if (address) history.replaceState(history.state, "", formatHash(name, tokenNow()));
+        const now = address && bookmarks.stored ? placeNow() : tokenNow();
+        if (address) history.replaceState(history.state, "", formatHash(name, now));
         onState(tokenNow());
       }, 250);
     },
@@ -73,6 +107,7 @@ export function mount(
     const data = decode(view);
     setOperators(data, operators);
     drawn = VIEWS.get(view.view)(root, data, ctx);
+    scrolling.restore(ctx.state.scroll);
   } catch (error) {
     stopTheme();
     if (error instanceof Damage) throw error;
@@ -87,9 +122,10 @@ export function mount(
     root,
     token: tokenNow,
     tell: bus.emit,
-    restore: (next) => drawn.restore(parseToken(next)),
+    restore,
     destroy() {
       clearTimeout(timer);
+      scrolling.destroy();
       stopTheme();
       drawn.destroy();
       shadow.replaceChildren();

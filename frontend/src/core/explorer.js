@@ -1,12 +1,14 @@
 // What the explorers share: the frame and its tools, the steps and how a reader moves through them, the state that all of
 // them have, the keyboard, and the clean-up at the end.
 import { activeIn, h } from "./dom.js";
-import { createFrame, showHelp, showLink } from "./frame.js";
+import { createFrame, showHelp } from "./frame.js";
+import { placeButtons, showLink } from "./share.js";
 import { bindKeys } from "./keys.js";
 import { LATER } from "./later.js";
 import { formatList } from "./links.js";
 import { showSave } from "./save/menu.js";
 import { sentenceText } from "./sentence.js";
+import { shortened } from "./names.js";
 import { nextStep } from "./steps.js";
 import { createTabs } from "./tabs.js";
 import { createTimeline } from "./timeline.js";
@@ -43,8 +45,6 @@ export class Explorer {
   body = null;
   /** What finds rows, where the explorer has it: a Finder, or what has its `keep`. @type {Finder | null} */
   finder = null;
-  /** Where jumps led away from: what `here()` gave. @type {any[]} */
-  past = [];
   step = -1;
   narrow = false;
   ready = false;
@@ -172,9 +172,10 @@ export class Explorer {
     return h(
       "span",
       { class: "group tools" },
+      placeButtons(this.ctx, (by) => this.revisit(by)),
       own,
       find && this.button("find", "find (/)", () => this.search.open()),
-      this.button("link", "link to this state (copied)", () => showLink(this.shell, this.ctx)),
+      this.button("link", "link to this state (copied), bookmarks (b)", () => this.share()),
       this.button("save", "save or print what is shown", () => this.save()),
       this.button("?", "keys (?)", () => this.help()),
     );
@@ -311,21 +312,32 @@ export class Explorer {
   }
 
   /**
-   * Where Esc comes back to.
-   * @returns {any}
-   */
-  here() {
-    return this.step;
-  }
-
-  /**
    * Goes to a step because the reader asked for it: Esc comes back.
    * @param {number} step
    */
   jump(step) {
     if (step === this.step) return;
-    this.past.push(this.here());
+    this.ctx.places.remember();
     this.seek(step);
+  }
+
+  /**
+   * Back to where the last jump began, or with `by` 1 forward again; false where there is no such place.
+   * @param {number} by
+   */
+  revisit(by) {
+    const { places } = this.ctx;
+    if (!(by < 0 ? places.back() : places.forward())) return false;
+    this.shell.announce(`${by < 0 ? "Back" : "Forward"} to ${this.placeName()}.`);
+    return true;
+  }
+
+  /** What this place is called: the step and the row. */
+  placeName() {
+    const row = this.rows?.selected >= 0 ? this.rows.selected : this.count ? this.cursorRow() : -1;
+    const step = this.count ? `step ${this.step + 1}` : "";
+    const line = row >= 0 ? shortened(this.rows?.text(row) ?? "") : "";
+    return [step, line].filter(Boolean).join(": ") || this.view.title;
   }
 
   /**
@@ -387,13 +399,18 @@ export class Explorer {
    * @returns {unknown}
    */
   leave() {
-    if (this.past.length) this.go(this.past.pop());
-    else if (this.rows.selected >= 0) {
+    if (this.revisit(-1)) return undefined;
+    if (this.rows?.selected >= 0) {
       this.rows.select(-1, { quiet: true });
       this.focus();
       this.ctx.changed();
     } else return false;
     return undefined;
+  }
+
+  /** The link to this state, and the bookmarks; `mark` begins with the name of a new one. */
+  share(mark = false) {
+    showLink(this.shell, this.ctx, { name: this.placeName(), mark });
   }
 
   save() {

@@ -179,6 +179,8 @@ export class Finder extends Lookup {
   pick(index) {
     const hit = this.hits[index];
     if (!hit) return;
+    // The first hit leads away from where the reader was; from then on the search itself leads back and forth.
+    if (this.at < 0) this.explorer.ctx.places.remember();
     this.at = index;
     this.visit(hit.line);
     this.search.tell(index);

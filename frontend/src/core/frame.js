@@ -3,7 +3,7 @@
 import { activeIn, fill, h, uid } from "./dom.js";
 import { keepFocus } from "./focus.js";
 import { CHOSEN, importedNote } from "./imported.js";
-/** @import { Binding, Child, Context, Frame } from "./types.js" */
+/** @import { Binding, Child, Frame } from "./types.js" */
 
 /**
  * Builds the frame in `root` and returns its parts:
@@ -136,36 +136,6 @@ export function createFrame(root, { title, what, summary }) {
   }
 
   return frame;
-}
-
-/**
- * The popover that holds a link to this state, or the token where an address cannot hold it.
- * @param {Frame} frame
- * @param {Context} ctx
- */
-export function showLink(frame, ctx) {
-  const { url, token } = ctx.link();
-  const value = url ?? `explore(…, state=${JSON.stringify(token)})`;
-  /** @type {HTMLInputElement} */
-  const input = h("input", {
-    readonly: true,
-    value,
-    "aria-label": url ? "link" : "token",
-    onfocus: () => input.select(),
-  });
-  const told = h("p", { "aria-live": "polite" });
-  const why = url
-    ? "This address opens the page in exactly this state."
-    : "In a notebook, pass this state to explore, and the view opens in it again.";
-  frame.popover("Share this state", [input, h("p", null, why), told]);
-  navigator.clipboard?.writeText(value).then(
-    () => {
-      told.textContent = "Copied.";
-    },
-    () => {
-      told.textContent = "Copy it with Ctrl+C.";
-    },
-  );
 }
 
 /**

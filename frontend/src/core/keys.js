@@ -163,6 +163,13 @@ export function commonKeys(explorer, labels = {}) {
   return [
     ...(fold ? [key("f", "fold or unfold the block", fold)] : []),
     ...(find ? [key("/", "find", () => explorer.search.open())] : []),
+    key("b", "bookmarks, and the link to this state", () => explorer.share(true)),
+    {
+      ...both(["Shift+Backspace", "Backspace"], "back to where a jump began, and forward again", (_, event) =>
+        explorer.revisit(event.shiftKey ? 1 : -1),
+      ),
+      shown: ["⌫", "⇧⌫"],
+    },
     key("?", help, () => explorer.help()),
     { ...key("Escape", back, () => explorer.back()), shown: ["Esc"], typing: true },
   ];

@@ -91,6 +91,17 @@ export function createRows({
   const inner = h("div", { class: "rows", role: "presentation" });
   const scroller = h("div", { class: "scroller", role: "rowgroup" }, inner);
   const whole = createWhole({ head, scroller });
+  // A state names the first row of the window: pixels differ from screen to screen.
+  /** @type {import("./scrolling.js").Scroller} */ (scroller).rxFirst = {
+    get: () => visible[indexAt(y, scroller.scrollTop)] ?? 0,
+    set(row) {
+      const at = anchor(row);
+      if (at < 0) return;
+      scroller.scrollTop = y[indexOf[at]];
+      look();
+      render();
+    },
+  };
   const el = h(
     "div",
     { class: "grid", role: "treegrid", "aria-label": label },

@@ -30,6 +30,13 @@ export interface Context {
   /** The value of a token of theme.css. */
   color(property: string): string;
   link(): { token: string; url: string | null };
+  /** Where the reader was: call `places.remember()` before a jump. */
+  places: ReturnType<typeof import("./history.js").createHistory>;
+  /** The reader's bookmarks; `here()` is the present state, `visit(token)` shows one. */
+  bookmarks: ReturnType<typeof import("./history.js").createBookmarks> & {
+    here(): string;
+    visit(token: string): void;
+  };
   /** Call after anything that the token holds changes. */
   changed(): void;
 }

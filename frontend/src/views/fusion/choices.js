@@ -27,9 +27,9 @@ export const choices = {
    */
   choose(chosen) {
     if (chosen === this.function || !this.whole.functions[chosen]) return;
+    this.ctx.places.remember();
     this.function = chosen;
     this.what = 0;
-    this.past = [];
     this.rebuild();
     this.go(this.step, true, true);
     this.rows.scrollTo(Math.max(0, this.cursorRow()), true);
@@ -74,7 +74,7 @@ export const choices = {
     // Focus on a button that is drawn anew would fall to the page.
     const inside =
       this.question.contains(activeIn(this.root)) || this.questions.contains(activeIn(this.root));
-    this.past.push({ step: this.step, what: this.what });
+    this.ctx.places.remember();
     this.what = what;
     if (this.grouped) this.rebuild();
     else this.suppose();

@@ -317,10 +317,6 @@ export class FusionExplorer extends Explorer {
     return nodes[node]?.row >= 0 ? nodes[node].row : (nodes[target]?.row ?? -1);
   }
 
-  here() {
-    return { step: this.step, what: this.what };
-  }
-
   /**
    * Shows the groups after `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address; `anew` draws every row.
    * @param {number} step
@@ -505,14 +501,8 @@ export class FusionExplorer extends Explorer {
   // --- keyboard -------------------------------------------------------------------------------------
 
   leave() {
-    if (this.past.length) {
-      const { step, what } = this.past.pop();
-      if (what !== this.what) {
-        this.inquire(what);
-        this.past.pop();
-      }
-      this.go(step);
-    } else if (this.what > 0) this.inquire(0);
+    if (this.revisit(-1)) return undefined;
+    if (this.what > 0) this.inquire(0);
     else if (this.rows.selected >= 0) {
       this.rows.select(-1, { quiet: true });
       this.focus();

@@ -1,6 +1,7 @@
 // The tools above the panes.
 
 import { h } from "../../core/dom.js";
+import { placeButtons } from "../../core/share.js";
 /** @import { IrExplorer } from "./view.js" */
 
 /** @param {IrExplorer} explorer */
@@ -71,6 +72,7 @@ export function createTools(explorer) {
     h(
       "span",
       { class: "group" },
+      placeButtons(explorer.ctx, (by) => explorer.revisit(by)),
       button("find", "find (/)", () => explorer.finder.search.open()),
       button("link", "a link to this state", () => explorer.share()),
       button("save", "save or print what is shown", () => explorer.save()),

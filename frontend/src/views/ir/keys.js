@@ -70,6 +70,7 @@ export function keyBindings(explorer) {
     if (finder.search.close()) return explorer.root.focus({ preventScroll: true });
     if (chosen.reach) return explorer.shown.setPart(null);
     if (chosen.anchor >= 0) return explorer.shown.setPaths();
+    if (explorer.revisit(-1)) return undefined;
     if (chosen.sel >= 0) return explorer.select(-1);
     return false;
   }
@@ -135,6 +136,13 @@ export function keyBindings(explorer) {
     { keys: ["-"], label: "zoom out", run: () => graph.zoom(1 / 1.3) },
     { keys: ["0"], label: "show the whole graph", run: () => graph.fit(true) },
     { keys: ["/"], label: "find", run: () => explorer.finder.search.open() },
+    { keys: ["b"], label: "bookmarks, and the link to this state", run: () => explorer.share(true) },
+    {
+      keys: ["Backspace", "Shift+Backspace"],
+      shown: ["⌫", "⇧⌫"],
+      label: "back to where a jump began, and forward again",
+      run: (/** @type {KeyboardEvent} */ event) => explorer.revisit(event.shiftKey ? 1 : -1),
+    },
     {
       keys: ["Escape"],
       shown: ["Esc"],

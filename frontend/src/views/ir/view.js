@@ -2,12 +2,14 @@
 
 import { fill, h } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
-import { createFrame, showHelp, showLink } from "../../core/frame.js";
+import { createFrame, showHelp } from "../../core/frame.js";
 import { bindKeys } from "../../core/keys.js";
 import { showSave } from "../../core/save/menu.js";
 import { addStyle } from "../../core/style.js";
+import { showLink } from "../../core/share.js";
 import { createTabs } from "../../core/tabs.js";
 import { createGraph } from "../../graph/draw.js";
+import { shortened } from "../../core/names.js";
 import { layout, relayout } from "../../graph/layout.js";
 import { createModel } from "../../graph/model.js";
 import { createTools } from "./bar.js";
@@ -142,7 +144,10 @@ export class IrExplorer {
     this.details = createDetails({
       model,
       totals: this.totals,
-      go: (id) => this.go(id),
+      go: (id) => {
+        ctx.places.remember();
+        this.go(id);
+      },
       toggle: (g) => this.toggle(g),
     });
     this.finder = createFinder(this);
@@ -399,8 +404,26 @@ export class IrExplorer {
     ]);
   }
 
-  share() {
-    showLink(this.frame, this.ctx);
+  /** What this place is called: the chosen node or group. */
+  placeName() {
+    const { sel } = this.chosen;
+    const row = this.rowOf(sel);
+    return row >= 0 ? shortened(this.rows.text(row)) : this.view.title;
+  }
+
+  /**
+   * Back to where the last jump began, or forward again.
+   * @param {number} by
+   */
+  revisit(by) {
+    const { places } = this.ctx;
+    if (!(by < 0 ? places.back() : places.forward())) return false;
+    this.frame.announce(`${by < 0 ? "Back" : "Forward"} to ${this.placeName()}.`);
+    return true;
+  }
+
+  share(mark = false) {
+    showLink(this.frame, this.ctx, { name: this.placeName(), mark });
   }
 
   save() {

@@ -503,7 +503,7 @@ export class MachineExplorer extends Explorer {
 
   leave() {
     if (this.pinned || this.fn !== this.run.functionOf(this.frame)) this.go(this.step);
-    else if (this.past.length) this.go(this.past.pop());
+    else if (this.revisit(-1)) return undefined;
     else if (this.question.kind !== "step" || this.tabs.selected === "why") {
       this.question = { kind: "step", at: -1 };
       this.tabs.select("stack");

@@ -286,10 +286,6 @@ export class MemoryExplorer extends Explorer {
     return this.model.values[about.findLast((n) => this.model.values[n].row >= 0)]?.row ?? -1;
   }
 
-  here() {
-    return { step: this.step, chosen: this.chosen };
-  }
-
   /**
    * Shows the memory during `step`. `quiet`: not the reader's doing, so neither spoken nor put in the address.
    * @param {number} step
@@ -365,12 +361,12 @@ export class MemoryExplorer extends Explorer {
    * Another plan, with the cursor at the same value where it is computed there too.
    * @param {number[]} chosen
    */
-  choose(chosen, remember = true) {
+  choose(chosen) {
     const from = this.variant;
     if (chosen.every((choice, i) => choice === this.chosen[i])) return;
     this.transport.stop();
     const inside = this.choices.contains(this.active) ? this.active.dataset.axis : null;
-    if (remember) this.past.push(this.here());
+    this.ctx.places.remember();
     this.chosen = chosen;
     this.suppose();
     this.go(from === this.variant ? this.step : sameStep(from, this.step, this.variant), true);
@@ -422,6 +418,7 @@ export class MemoryExplorer extends Explorer {
     const life = own >= 0 ? own : (variant.steps[this.step].makes[0] ?? -1);
     const before = variant.lives[life]?.before ?? -1;
     if (before < 0) return false;
+    this.ctx.places.remember();
     this.visit(model.values[variant.lives[before].value]?.row ?? -1);
     this.shell.announce(`${variant.lives[before].name} was in this buffer before.`);
   }
@@ -501,11 +498,8 @@ export class MemoryExplorer extends Explorer {
   // --- keyboard -------------------------------------------------------------------------------------
 
   leave() {
-    if (this.past.length) {
-      const { step, chosen } = this.past.pop();
-      this.choose(chosen, false);
-      this.go(step);
-    } else if (this.rows.selected >= 0) {
+    if (this.revisit(-1)) return undefined;
+    if (this.rows.selected >= 0) {
       this.rows.select(-1, { quiet: true });
       this.focus();
       this.ctx.changed();

@@ -432,8 +432,8 @@ export class PartialExplorer extends Explorer {
   // --- keyboard -------------------------------------------------------------------------------------
 
   leave() {
-    if (this.past.length) this.go(this.past.pop());
-    else if (this.chosen() >= 0) {
+    if (this.revisit(-1)) return undefined;
+    if (this.chosen() >= 0) {
       this.rows.select(-1, { quiet: true });
       this.remains.select(-1, { quiet: true });
       this.hovered(-1, -1, -1);

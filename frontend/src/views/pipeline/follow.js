@@ -124,7 +124,7 @@ export const following = {
 
   /** Goes to a moment of the life of what is followed: Esc comes back. */
   moment(stage, item, pipe) {
-    this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
+    this.ctx.places.remember();
     this.transport.stop();
     this.goTo(pipe, this.model.pipelines[pipe].list.indexOf(stage));
     const row = this.model.items[item]?.row ?? -1;

@@ -278,7 +278,7 @@ export class PipelineExplorer extends Explorer {
     if (!this.model.ends || on === this.comparing) return;
     this.transport.stop();
     if (!on) return this.goTo(this.pipe, this.at);
-    this.past.push({ pipe: this.pipe, at: this.at, row: this.rows.selected });
+    this.ctx.places.remember();
     this.comparing = true;
     if (this.paneTabs.selected === PANES[0].id) this.paneTabs.select("totals");
     this.show();
@@ -380,11 +380,8 @@ export class PipelineExplorer extends Explorer {
   // --- keyboard -------------------------------------------------------------------------------------
 
   leave() {
-    if (this.past.length) {
-      const { pipe, at, row } = this.past.pop();
-      this.goTo(pipe, at);
-      if (row >= 0) this.rows.select(row, { quiet: true });
-    } else if (this.follow >= 0) this.followItem(-1);
+    if (this.revisit(-1)) return undefined;
+    if (this.follow >= 0) this.followItem(-1);
     else if (this.rows.selected >= 0) {
       this.rows.select(-1, { quiet: true });
       this.ctx.changed();

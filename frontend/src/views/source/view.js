@@ -488,14 +488,9 @@ export class SourceExplorer extends Explorer {
     if (rows.selected >= 0) rows.toggle(rows.selected);
   }
 
-  /** Where Esc comes back to. */
-  here() {
-    return this.step;
-  }
-
   leave() {
-    if (this.past.length) this.go(this.past.pop());
-    else if (this.chosen() >= 0) {
+    if (this.revisit(-1)) return undefined;
+    if (this.chosen() >= 0) {
       this.clear();
       this.focus();
     } else return false;

@@ -82,9 +82,9 @@ function drawCauses(view, pane, { step, question: { v }, state, since, go }) {
         { class: "ask" },
         "Why is ",
         h("code", null, face.name),
-        " known? Since step ",
+        from > step ? " known later? From step " : " known? Since step ",
         String(from + 1),
-        ":",
+        from > step ? ` on; you are at step ${step + 1}:` : ":",
       ),
     );
   else if (face)

@@ -18,12 +18,11 @@ export function createQuestion(explorer) {
     else explorer.ctx.changed();
   }
 
-  /** Goes to the step that made `v` known, and says why. */
+  /** Says why `v` is known, from the step that made it so; the step that is shown stays. */
   function why(v) {
     Object.assign(question, { v, rel: -1 });
     const row = view.variables[v].row;
     if (row >= 0) explorer.rows.reveal(row);
-    if (explorer.since[v] >= 0) explorer.jump(explorer.since[v]);
     show(row);
   }
 

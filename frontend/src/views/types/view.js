@@ -455,8 +455,8 @@ export class TypesExplorer extends Explorer {
   // --- keyboard -------------------------------------------------------------------------------------
 
   leave() {
-    if (this.past.length) this.go(this.past.pop());
-    else if (this.question.clear()) {
+    if (this.revisit(-1)) return undefined;
+    if (this.question.clear()) {
       this.wire();
       this.drawPane();
       this.ctx.changed();
