@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { Damage } from "../src/core/check.js";
 import { decode } from "../src/core/decode.js";
 import { checkRun } from "../src/views/run/check.js";
-import { freest } from "../src/views/run/charts.js";
+import { freest, ranges } from "../src/views/run/charts.js";
+import { placeNumbers } from "../src/views/run/numbers.js";
 import {
   bars,
   computing,
@@ -185,4 +186,28 @@ test("a name stands where no mark is, or furthest from them", () => {
     ),
     [50, 0],
   );
+});
+
+test("numbers of marks that pile up are apart, off the marks and off the roof", () => {
+  const marks = Array.from({ length: 24 }, (_, index) => ({
+    index,
+    cx: 200 + 4 * (index % 6),
+    cy: 100 + 5 * Math.floor(index / 6),
+    size: 10 + (index % 3) * 6,
+  }));
+  const roof = [
+    [50, 250],
+    [180, 90],
+    [400, 90],
+  ];
+  const places = placeNumbers(marks, [roof], [50, 12, 400, 300]);
+  assert.equal(places.size, marks.length);
+  const all = [...places.values()];
+  all.forEach(({ x, y }, i) => {
+    assert.ok(Math.abs(y - 90) > 8 || x < 180, "not on the flat roof");
+    for (const mark of marks) assert.ok(Math.hypot(mark.cx - x, mark.cy - y) > mark.size / 2);
+    for (const other of all.slice(i + 1)) assert.ok(Math.abs(other.x - x) > 8 || Math.abs(other.y - y) >= 11);
+  });
+  assert.ok(all.some(({ line }) => line) && all.some(({ line }) => !line), "a line only where it is needed");
+  assert.equal(ranges([1, 2, 4, 5, 6, 7, 9]), "1, 2, 4–7, 9");
 });

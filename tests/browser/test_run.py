@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from relay_explorer.lower.profiling.measurement import stored
 from tests.browser.explorers import Samples, press, refusal, say, state_of, violations
 from tests.browser.pages import Opener
 
@@ -96,3 +99,19 @@ def test_in_a_notebook_python_is_asked_for_a_kernel(open_view: Opener) -> None:
     assert page.evaluate("window.asked") == {"kernel": 2}
     page.evaluate("tell('problem', 'It cannot be made.')")
     expect(page.locator("#asks .run-none")).to_have_text("It cannot be made.")
+
+
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet"])
+def test_every_mark_of_a_real_run_has_its_number(open_view: Opener, name: str) -> None:
+    from relay_explorer.views.run.view import run_view
+
+    page = open_view(json.loads(run_view(stored(name), kernel=[]).to_json()))
+    boxes = page.locator(".roof-mark text").evaluate_all(
+        "list => list.map((text) => [text.textContent, text.getBBox()])"
+        ".map(([n, b]) => [n, b.x, b.y + 2, b.x + b.width, b.y + b.height - 2])"
+    )
+    assert len(boxes) == page.locator(".roof-mark").count() > 15
+    for number, a in enumerate(boxes):
+        for b in boxes[number + 1 :]:
+            assert not (a[1] < b[3] and b[1] < a[3] and a[2] < b[4] and b[2] < a[4]), (a, b)
+    expect(page.locator(".roof-note")).to_contain_text("read their inputs from the caches")

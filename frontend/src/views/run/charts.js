@@ -1,6 +1,7 @@
 // The two charts of a run: its kernels under the roof that the machine sets them, and its launches in time.
 import { closestTo, fill, h, s } from "../../core/dom.js";
 import { outlineText } from "../../graph/shapes.js";
+import { placeNumbers } from "./numbers.js";
 import { duration } from "../lowering/model.js";
 import { bars, computing, extent, logScale, logTicks, percent, roof, short, ticks } from "./model.js";
 /** @import { Rule } from "../../generated/run.js" */
@@ -10,6 +11,7 @@ import { bars, computing, extent, logScale, logTicks, percent, roof, short, tick
  */
 
 const hue = (name) => ({ "--hue": `var(--hue-${name})`, "--fill": `var(--hue-${name}-fill)` });
+const BEYOND = 1.05; // of a limit: above it, the limit does not hold for a kernel
 const LEFT = 50;
 const BOTTOM = 38;
 
@@ -17,16 +19,7 @@ const BOTTOM = 38;
  * How large a mark is, by its kernel's share of the time.
  * @param {number} share
  */
-export const sizeOf = (share) => 11 + 34 * Math.sqrt(share);
-
-/** The marks whose numbers can be written without one lying on another; those with more time go first. */
-export function withNumbers(boxes) {
-  const kept = [];
-  for (const box of boxes)
-    if (!kept.some((other) => Math.abs(other.x - box.x) < 15 && Math.abs(other.y - box.y) < 12))
-      kept.push(box);
-  return new Set(kept.map(({ index }) => index));
-}
+export const sizeOf = (share) => 9 + 24 * Math.sqrt(share);
 
 /**
  * Of some places for a name, the first that is free of marks, else the one that is furthest from any.
@@ -132,33 +125,39 @@ export function createRoofline(model, hooks) {
     const boxes = computing(model.kernels).map((kernel) => {
       const size = sizeOf(kernel.share);
       const [cx, cy] = [x.at(kernel.intensity), y.at(kernel.rate)];
-      return { index: kernel.index, kernel, size, cx, cy, x: size >= 19 ? cx : cx + size / 2 + 8, y: cy };
+      return { index: kernel.index, kernel, size, cx, cy };
     });
-    const [mx, my] = freest(
-      [0.5, 0.72, 0.28]
+    // The name of the slope is above or below it, where fewest marks are.
+    const turn = (slope * Math.PI) / 180;
+    const beside = [-10, 17].flatMap((below) =>
+      [0.5, 0.72, 0.28, 0.86, 0.14]
         .map((part) => first ** (1 - part) * ridge ** part)
-        .map((v) => [x.at(v), y.at(machine.bandwidth * v)]),
-      boxes,
+        .map((v) => [x.at(v) - below * Math.sin(turn), y.at(machine.bandwidth * v) + below * Math.cos(turn)]),
     );
-    const numbered = withNumbers(boxes);
-    marks = boxes.map(({ index, kernel, size, cx, cy }) =>
-      s(
+    const [mx, my] = freest(beside, boxes);
+    const named = slope < -8 && mx > LEFT + 40;
+    const roofLine = [
+      [x.at(first), y.at(machine.bandwidth * first)],
+      [x.at(ridge), y.at(machine.flops)],
+      [width - 10, y.at(machine.flops)],
+    ];
+    const name = [-60, 60].map((along) => [mx + along * Math.cos(turn), my + along * Math.sin(turn) - 4]);
+    const places = placeNumbers(boxes, named ? [roofLine, name] : [roofLine], [
+      LEFT,
+      32,
+      width - 10,
+      height - BOTTOM,
+    ]);
+    marks = boxes.map(({ index, kernel, size, cx, cy }) => {
+      const at = places.get(index);
+      return s(
         "g",
-        {
-          class: `roof-mark${numbered.has(index) ? "" : " unnamed"}`,
-          style: hue(kernel.rule.hue),
-          "data-kernel": index,
-        },
+        { class: "roof-mark", style: hue(kernel.rule.hue), "data-kernel": index },
         s("path", { d: outlineText(kernel.rule.shape, cx - size / 2, cy - size / 2, size, size) }),
-        s(
-          "text",
-          size >= 19
-            ? { x: cx, y: cy + 4, "text-anchor": "middle" }
-            : { class: "beside", x: cx + size / 2 + 2, y: cy + 4 },
-          String(index + 1),
-        ),
-      ),
-    );
+        at?.line && s("line", { x1: cx, y1: cy, x2: at.line[0], y2: at.line[1] }),
+        at && s("text", { x: at.x, y: at.y + 4, "text-anchor": "middle" }, String(index + 1)),
+      );
+    });
     fill(
       svg,
       grid,
@@ -186,14 +185,13 @@ export function createRoofline(model, hooks) {
         { class: "roof-name", x: width - 14, y: 24, "text-anchor": "end" },
         `arithmetic: ${short(machine.flops)} GFLOP/s`,
       ),
-      slope < -8 &&
-        mx > LEFT + 40 &&
+      named &&
         s(
           "text",
           {
             class: "roof-name",
             x: mx,
-            y: my - 8,
+            y: my,
             "text-anchor": "middle",
             transform: `rotate(${slope} ${mx} ${my})`,
           },
@@ -319,6 +317,42 @@ export function createRunTimeline(model, hooks) {
   const made = chart("run-time", label, draw);
   listen(made.svg, hooks);
   return { ...made, light };
+}
+
+/**
+ * Numbers in ascending order, three and more in a row as "11–14".
+ * @param {number[]} list
+ */
+export function ranges(list) {
+  /** @type {number[][]} */
+  const runs = [];
+  for (const n of list) {
+    const run = runs.at(-1);
+    if (run && run.at(-1) === n - 1) run.push(n);
+    else runs.push([n]);
+  }
+  return runs.flatMap((run) => (run.length > 2 ? [`${run[0]}–${run.at(-1)}`] : run.map(String))).join(", ");
+}
+
+/**
+ * Why marks are above the roof, or nothing where none is.
+ * @param {RunModel} model
+ */
+export function beyondRoof(model) {
+  const above = computing(model.kernels).filter(({ reached }) => reached > BEYOND);
+  /** @param {typeof above} kernels */
+  const numbers = (kernels) => ranges(kernels.map(({ index }) => index + 1));
+  const [flat, slope] = [true, false].map((side) => above.filter(({ arithmetic }) => arithmetic === side));
+  const [winograd, clock] = [true, false].map((side) =>
+    flat.filter(({ rule }) => (rule.name === "winograd") === side),
+  );
+  const reasons = [
+    slope.length && `${numbers(slope)} read their inputs from the caches, which are faster than memory`,
+    winograd.length && `${numbers(winograd)} need fewer multiplications than the layer's definition`,
+    clock.length &&
+      `for ${numbers(clock)}, the processor's clock was faster than when its limit was measured`,
+  ].filter(Boolean);
+  return reasons.length ? h("p", { class: "roof-note" }, "Above the roof: ", reasons.join("; "), ".") : null;
 }
 
 /**

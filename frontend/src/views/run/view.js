@@ -11,7 +11,7 @@ import { createTabs } from "../../core/tabs.js";
 import { tokenElement } from "../../core/operators.js";
 import { mountLowering } from "../lowering/view.js";
 import { duration } from "../lowering/model.js";
-import { createRoofline, createRules, createRunTimeline, markOf } from "./charts.js";
+import { beyondRoof, createRoofline, createRules, createRunTimeline, markOf } from "./charts.js";
 import { checkRun } from "./check.js";
 import { createFinder } from "./find.js";
 import { createModel, nextLaunch, percent, shapeOf, short, shortName } from "./model.js";
@@ -146,6 +146,7 @@ export class RunExplorer extends Explorer {
         "Roofline",
         "each mark is a kernel; its size is its share of the time",
         this.roofline.svg,
+        beyondRoof(model),
       ),
       pane("run-kernels", "Kernels", "", h("div", { class: "run-scroll" }, table)),
       pane(
