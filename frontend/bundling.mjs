@@ -3,6 +3,7 @@ import { build, transform } from "esbuild";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { scalable } from "./scaling.mjs";
 import { TARGETS } from "./targets.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -12,7 +13,7 @@ const styles = {
   name: "styles",
   setup(b) {
     b.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const out = await transform(readFileSync(path, "utf8"), {
+      const out = await transform(scalable(readFileSync(path, "utf8")), {
         loader: "css",
         minify: true,
         target: TARGETS,

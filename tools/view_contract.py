@@ -166,6 +166,8 @@ export interface BaseView {
   title: string;
   /** One or two sentences: the text equivalent of the first frame. */
   summary: string;
+  /** Why the step that is shown first is that one, in a few words; empty where there is nothing to say. */
+  opening: string;
   rows: Row[];
 }
 """
@@ -295,7 +297,7 @@ def _view_schema(record: Record, description: str) -> dict[str, Any]:
     base = {
         "format": {"const": NAME}, "version": {"const": VERSION},
         "view": {"const": record.cls.kind},  # type: ignore[attr-defined]  # a view
-        "title": text, "summary": text, "strings": {"type": "array", "items": text},
+        "title": text, "summary": text, "opening": text, "strings": {"type": "array", "items": text},
         "program": {
             "type": "object",
             "properties": {"rows": {"type": "array", "items": {"$ref": "#/$defs/common.Row"}}},
@@ -304,7 +306,7 @@ def _view_schema(record: Record, description: str) -> dict[str, Any]:
     }  # fmt: skip
     return {
         "description": description, "type": "object", "properties": {**base, **shape["properties"]},
-        "required": [*base, *shape["required"]],
+        "required": [*(key for key in base if key != "opening"), *shape["required"]],
     }  # fmt: skip
 
 

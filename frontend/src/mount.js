@@ -9,6 +9,7 @@ import { styleRoot } from "./core/style.js";
 import { setOperators } from "./core/operators.js";
 import { currentTheme, reducedMotion, watchTheme } from "./core/theme.js";
 import { createBus } from "./core/bus.js";
+import { fitWindow } from "./core/fit.js";
 import { VIEWS } from "./generated/registry.js";
 
 const VERSION = 1;
@@ -42,6 +43,7 @@ export function mount(
   const root = h("div", { class: "rx" });
   shadow.append(root);
 
+  const stopFit = fitWindow(root, !address);
   const bus = createBus();
   const stopTheme = watchTheme((theme) => {
     root.dataset.theme = theme;
@@ -110,6 +112,7 @@ export function mount(
     scrolling.restore(ctx.state.scroll);
   } catch (error) {
     stopTheme();
+    stopFit();
     if (error instanceof Damage) throw error;
     throw new Error(
       "This view cannot be drawn: its data is damaged. Generate it again with relay_explorer.",
@@ -127,6 +130,7 @@ export function mount(
       clearTimeout(timer);
       scrolling.destroy();
       stopTheme();
+      stopFit();
       drawn.destroy();
       shadow.replaceChildren();
     },

@@ -281,7 +281,7 @@ def opening(event: InferenceEvent) -> Sentence | None:
             f"@{event.name}",
         )
     if isinstance(event, Annotated):
-        annotate = "\nAnnotate: write the types into the program."
+        annotate = "\nAnnotate: inference writes the types into the program."
         if "main" in event.functions:
             return ("The queue is empty, and every type is known. **The program is well typed.**" + annotate,)
         names = ", ".join(f"@{f}" for f in event.functions)

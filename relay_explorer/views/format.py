@@ -165,15 +165,20 @@ class View(ABC):
         """Return the pairs of a token that select a row, or none (-1)."""
         return {"row": str(row) if row >= 0 else ""}
 
+    def opening(self) -> str:
+        """Say in a few words why the step that is shown first is that one; "" if there is no reason."""
+        return ""
+
     def to_dict(self) -> dict[str, Json]:
         """Return the view as plain lists, dictionaries, strings and numbers."""
         intern = Interner()
         rows = _write_rows(self.rows, intern)
         own = writer(describe(type(self)))(self, intern)
+        opening = {"opening": _text(self.opening())} if self.opening() else {}
         return {
             "format": NAME, "version": VERSION, "view": self.kind,
             "title": _text(self.title), "summary": _text(self.summary),
-            "strings": intern.strings, "program": {"rows": rows}, **own,
+            "strings": intern.strings, **opening, "program": {"rows": rows}, **own,
         }  # fmt: skip
 
     def to_json(self) -> str:

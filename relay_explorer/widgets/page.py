@@ -15,7 +15,8 @@ from ..views.picture import html as picture
 from . import bundle
 
 _PAGE_STYLE = (
-    ":root{color-scheme:light dark}body{margin:0;padding:12px;font:15px/1.5 system-ui,sans-serif}"
+    ":root{color-scheme:light dark;--rx-cap:calc(100svh - 24px)}"
+    "body{margin:0;padding:12px;font:15px/1.5 system-ui,sans-serif}"
     ".relay-explorer{max-width:1500px;margin:0 auto}pre{font:12.5px/1.5 ui-monospace,monospace}"
 )
 

@@ -54,8 +54,8 @@ WALK = """async (json) => {
   const count = Number(root.querySelector(".count").textContent.split(" / ")[1] ?? 0);
   press("Home");
   for (let step = 0; step < Math.min(count, 150); step++) {
-    press(step % 7 === 3 ? "w" : step % 11 === 5 ? "Enter" : "f");
-    press("f");
+    press(step % 7 === 3 ? "w" : step % 11 === 5 ? "Enter" : "x");
+    press("x");
     press("ArrowRight");
     const things = root.querySelectorAll("[data-object], [data-frame], [data-step], .row");
     things[(step * 7) % things.length]?.dispatchEvent(new MouseEvent("click", { bubbles: true }));

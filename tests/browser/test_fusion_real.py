@@ -29,8 +29,8 @@ WALK = """async (json) => {
   const count = Number(root.querySelector(".count").textContent.split(" / ")[1]);
   press("Home");
   for (let step = 0; step < Math.min(count, 42); step++) {
-    press(["w", "t", "k", "f", "n", "m", "Enter"][step % 7]);
-    press("f");
+    press(["w", "t", "k", "x", "n", "m", "Enter"][step % 7]);
+    press("x");
     press("ArrowRight");
     const things = root.querySelectorAll(".row, .stub, .named, .pane:not([hidden]) button");
     things[(step * 13) % things.length]?.dispatchEvent(new MouseEvent("click", { bubbles: true }));

@@ -14,6 +14,10 @@ from tests.browser.pages import ROOT, Opener
 pytestmark = pytest.mark.browser
 
 
+#: The first rule that uses a value of the forward pass.
+RULE = "#rx-test:step=4"
+
+
 @cache
 def text_of(name: str) -> str:
     return (ROOT / f"frontend/test/data/gradient_{name}.json").read_text(encoding="utf-8")
@@ -48,8 +52,10 @@ def there(page: Page) -> list[str]:
     return [" ".join(t.split()) for t in page.locator(".c-added .line:not(.later)").all_inner_texts()]
 
 
-def test_the_first_frame_uses_what_was_kept(open_view: Opener) -> None:
+def test_it_opens_at_the_result_and_a_rule_uses_what_was_kept(open_view: Opener) -> None:
     page = open_view(view_of("layer"))
+    assert page.locator(".where").inner_text() == "Step 2 of 14: the backward pass begins at the result."
+    press(page, "ArrowRight", "ArrowRight")
     assert "%q multiply in reverse: it receives %d_q and passes %g2 and %g3 to %e subtract" in say(page)
     assert "ops/binary/arithmetic.py" in say(page)
     heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
@@ -74,38 +80,8 @@ def test_the_backward_pass_fills_from_the_bottom(open_view: Opener) -> None:
     assert "%t is a parameter" in say(page)
 
 
-# Resolves when an element has been at the same height for ten frames: a busy machine draws late.
-UNMOVED = """element => new Promise(resolve => {
-  let last = NaN, same = 0;
-  const look = () => {
-    const top = element.getBoundingClientRect().top;
-    same = top === last ? same + 1 : 0;
-    last = top;
-    if (same >= 10) resolve(); else requestAnimationFrame(look);
-  };
-  look();
-})"""
-
-
-def test_a_longer_sentence_moves_the_rows_once(open_view: Opener) -> None:
-    page = open_view(view_of("layer"), width=390)
-    press(page, "Home")
-    rows, first = page.locator(".gradient-grid"), say(page)
-    tops = set()
-    for _ in view_of("layer")["steps"]:
-        press(page, "ArrowRight")
-    rows.evaluate(UNMOVED)
-    for _ in view_of("layer")["steps"]:
-        box = rows.bounding_box()
-        assert box is not None
-        tops.add(round(box["y"]))
-        press(page, "ArrowLeft")
-    assert say(page) == first
-    assert len(tops) == 1
-
-
 def test_a_value_is_held_used_and_freed(open_view: Opener) -> None:
-    page = open_view(view_of("layer"))
+    page = open_view(view_of("layer"), fragment=RULE)
     cell = row(page, "let %e").locator(".c-kept")
     expect(cell).to_have_text("■12 B, used now")
     press(page, "ArrowLeft")
@@ -128,7 +104,7 @@ def test_the_use_that_is_gone_back_is_marked_with_its_head(open_view: Opener) ->
 
 
 def test_the_panes(open_view: Opener) -> None:
-    page = open_view(view_of("layer"))
+    page = open_view(view_of("layer"), fragment=RULE)
     press(page, "w")
     why = page.locator(".pane:visible")
     expect(why).to_contain_text("Forward values that it uses")
@@ -143,7 +119,7 @@ def test_the_panes(open_view: Opener) -> None:
 
 
 def test_the_two_graphs_and_what_is_kept_between_them(open_view: Opener) -> None:
-    page = open_view(view_of("layer"))
+    page = open_view(view_of("layer"), fragment=RULE)
     graph = page.locator(".pane:visible")
     expect(graph.locator(".box.forward")).to_have_text(
         ["%h dense", "%z bias_add", "%y tanh", "%e subtract", "%q multiply", "%loss sum"]
@@ -160,7 +136,7 @@ def test_the_two_graphs_and_what_is_kept_between_them(open_view: Opener) -> None
 
 
 def test_names_light_up_wherever_they_are(open_view: Opener) -> None:
-    page = open_view(view_of("layer"))
+    page = open_view(view_of("layer"), fragment=RULE)
     page.locator(".say .named", has_text="%d_q").hover()
     lit = page.locator(".c-whole .is-lit, .c-added .is-lit").all_inner_texts()
     assert [" ".join(text.split()) for text in lit] == [
@@ -171,7 +147,7 @@ def test_names_light_up_wherever_they_are(open_view: Opener) -> None:
 
 
 def test_a_row_leads_to_its_steps_and_escape_comes_back(open_view: Opener) -> None:
-    page = open_view(view_of("layer"))
+    page = open_view(view_of("layer"), fragment=RULE)
     row(page, "let %e").dblclick()
     assert "was used twice" in say(page)
     page.keyboard.press("Enter")
@@ -196,7 +172,7 @@ def test_finding(open_view: Opener) -> None:
 
 
 def test_on_a_phone_the_lines_stand_under_their_row(open_view: Opener) -> None:
-    page = open_view(view_of("layer"), width=390)
+    page = open_view(view_of("layer"), fragment=RULE, width=390)
     assert page.evaluate("document.documentElement.scrollWidth <= 390")
     code, line = row(page, "let %q").locator(".cell.code"), row(page, "let %q").locator(".line").first
     above, below = code.bounding_box(), line.bounding_box()

@@ -25,10 +25,13 @@ def to(page: Page, state: str) -> None:
     page.evaluate(f"location.hash = '#rx-test:{state}'")
 
 
-def test_the_first_frame_is_the_compiled_kernel_and_an_operator_is_lit_at_every_level(
+def test_the_compiled_kernel_and_an_operator_that_is_lit_at_every_level(
     open_view: Opener,
 ) -> None:
     page = open_view(sample("layer"))
+    assert page.locator(".where").inner_text() == "Step 2 of 22: the first change to the loops."
+    press(page, "End")
+    expect(page.locator(".where")).to_be_hidden()
     assert "In the innermost loops, 16 of 30 are multiply-adds." in say(page)
     heads = page.locator(".lv-head strong:visible").all_inner_texts()
     assert heads == ["Relay", "Tensor expressions", "Loops"]

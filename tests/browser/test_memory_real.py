@@ -24,7 +24,7 @@ WALK = """async (json) => {
   const press = (key) => root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   press("Home");
   for (let step = 0; step < 40; step++) {
-    press(["w", "a", "u", "g", "n", "p", "Enter", "z", "f"][step % 9]);
+    press(["w", "a", "u", "g", "n", "p", "Enter", "z", "x"][step % 9]);
     press("ArrowRight");
     const things = root.querySelectorAll(".row, .named, .link, .choice .btn, .pane:not([hidden]) button");
     things[(step * 13) % things.length]?.dispatchEvent(new MouseEvent("click", { bubbles: true }));

@@ -124,9 +124,9 @@ def test_a_name_in_a_row_is_followed_by_itself(open_view: Opener) -> None:
     assert ticks(page) == ["%w"] * 4
 
 
-def test_the_key_f_follows_the_row_and_the_arrows_move(open_view: Opener) -> None:
+def test_enter_follows_the_row_and_the_arrows_move(open_view: Opener) -> None:
     page = open_view(view_of("small"))
-    press(page, "ArrowDown", "ArrowDown", "f")
+    press(page, "ArrowDown", "ArrowDown", "Enter")
     assert ticks(page)[0] == "%x"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -292,6 +292,7 @@ def test_lanes_can_be_left_out(open_view: Opener) -> None:
     assert "lanes=0" in state_of(page)
     narrow = open_view(view_of("small"), width=740)
     expect(narrow.locator(".grid-head .h-uses")).to_have_count(0)
+    narrow.get_by_role("button", name="more tools").click()
     narrow.get_by_role("button", name="uses").click()
     expect(narrow.locator(".grid-head .h-uses")).to_have_count(1)
 
@@ -439,7 +440,7 @@ def test_every_pass_and_every_row_can_be_walked(open_view: Opener, name: str) ->
             assert current(page).startswith(f"{number} ")
             for _ in range(page.locator(".pipeline-grid .row").count()):
                 page.keyboard.press("ArrowDown")
-                page.keyboard.press("f")
+                page.keyboard.press("Enter")
             assert say(page)
             page.keyboard.press("ArrowRight")
         press(page, "p")

@@ -185,22 +185,6 @@ def test_on_a_phone_the_tab_follows_the_phase(open_view: Opener) -> None:
     expect(row(page, "let %d").locator(".c-error")).to_contain_text("46.7 dB")
 
 
-def test_a_longer_sentence_moves_the_rows_once(open_view: Opener) -> None:
-    page = open_view(view_of("layers"), width=390)
-    press(page, "Home")
-    steps = len(view_of("layers")["steps"])
-    for _ in range(steps):
-        press(page, "ArrowRight")
-        page.evaluate("new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
-    tops = set()
-    for _ in range(steps):
-        box = page.locator(".quantize-grid").bounding_box()
-        assert box is not None
-        tops.add(round(box["y"]))
-        press(page, "ArrowLeft")
-    assert len(tops) == 1
-
-
 @pytest.mark.parametrize("name", ["layers", "network", "tree"])
 def test_every_step_and_every_row_can_be_walked(open_view: Opener, name: str) -> None:
     view = view_of(name)

@@ -182,15 +182,15 @@ def test_the_page_hears_only_the_keys_that_are_its_own(open_view: Opener) -> Non
     page = open_view(WAITING)
     page.evaluate("window.heard = []; addEventListener('keydown', (e) => heard.push(e.key))")
     focus(page)
-    for key in ["ArrowRight", "/", "Escape", "x"]:
+    for key in ["ArrowRight", "/", "Escape", "j"]:
         page.keyboard.press(key)
-    assert page.evaluate("heard") == ["x"]
+    assert page.evaluate("heard") == ["j"]
 
 
-def test_f_folds_the_block_and_the_step_inside_marks_its_first_line(open_view: Opener) -> None:
+def test_x_folds_the_block_and_the_step_inside_marks_its_first_line(open_view: Opener) -> None:
     page = open_view(WAITING, fragment="#rx-test:step=3&row=1")
     page.locator(".row[data-row='1']").focus()
-    page.keyboard.press("f")
+    page.keyboard.press("x")
     expect(page.locator(".row")).to_have_count(6)
     expect(page.locator(".row.is-now")).to_have_attribute("data-row", "1")
 

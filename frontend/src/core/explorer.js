@@ -1,6 +1,7 @@
 // What the explorers share: the frame and its tools, the steps and how a reader moves through them, the state that all of
 // them have, the keyboard, and the clean-up at the end.
 import { activeIn, h } from "./dom.js";
+import { bringIntoSight, scale } from "./fit.js";
 import { createFrame, showHelp } from "./frame.js";
 import { placeButtons, showLink } from "./share.js";
 import { bindKeys } from "./keys.js";
@@ -11,7 +12,7 @@ import { sentenceText } from "./sentence.js";
 import { shortened } from "./names.js";
 import { nextStep } from "./steps.js";
 import { createTabs } from "./tabs.js";
-import { createTimeline } from "./timeline.js";
+import { createTimeline, rangeText } from "./timeline.js";
 import { createTransport } from "./transport.js";
 /** @import { BaseView } from "../generated/common.js" */
 /** @import { Finder } from "./finder.js" */
@@ -19,7 +20,7 @@ import { createTransport } from "./transport.js";
 /** @import { Move } from "./transport.js" */
 
 /** Explorers that are not wider than this have tabs, one of which is shown. */
-export const NARROW = 620;
+export const NARROW = 620 * scale();
 
 /**
  * An explorer of `view` in `root`. A subclass makes its parts in `build()`, restores a state in `restore(state)` and tells it
@@ -99,7 +100,10 @@ export class Explorer {
   /** @returns {Drawing} */
   begin() {
     this.build();
+    this.shell.settle();
     this.restore(this.ctx.state);
+    const { step, stage } = this.ctx.state;
+    if (step === undefined && stage === undefined) this.shell.where(this.whereNow());
     this.ready = true;
     return {
       token: () => this.token(),
@@ -118,7 +122,9 @@ export class Explorer {
     const { title, summary } = this.view;
     this.shell = createFrame(this.root, { title, what, summary });
     this.counter = h("span", { class: "count" });
-    if (steps !== undefined) this.transport = createTransport({ steps, move: (name) => this.move(name) });
+    if (steps === undefined) return;
+    const characters = () => this.shell.say.textContent.length;
+    this.transport = createTransport({ steps, characters, move: (name) => this.move(name) });
   }
 
   /** @param {{ kinds: readonly number[] } & Partial<Parameters<typeof createTimeline>[0]>} options */
@@ -128,8 +134,51 @@ export class Explorer {
       label: "step",
       valueText: (step) => `step ${step + 1} of ${this.count}: ${this.spoken(step)}`,
       onSeek: (step) => this.seek(step),
+      onRange: (range) => this.showRange(range, options.kinds),
       ...options,
     });
+  }
+
+  /**
+   * What a selected part of the run adds up to, in units that the steps have: an explorer may say more than their kinds.
+   * @param {[number, number]} _range first and last step
+   */
+  amountOf(_range) {
+    return "";
+  }
+
+  /**
+   * Says what the selected part of the run holds.
+   * @param {[number, number] | null} range
+   * @param {readonly number[]} kinds
+   */
+  showRange(range, kinds) {
+    if (!range) return this.shell.note(null);
+    const own = this.amountOf(range);
+    const message = rangeText(kinds, this.marks, range) + (own && ` · ${own}`);
+    const zoom = () => this.timeline.show(range);
+    const clear = () => this.timeline.select(null);
+    this.shell.note([
+      h("span", null, message),
+      this.button("magnify", "magnify the selected part", zoom),
+      this.button("✕", "clear the selection (Esc)", clear),
+    ]);
+    this.shell.announce(message);
+  }
+
+  /** The buttons that do to the timeline what the wheel and Shift do; where the tools are in a menu. */
+  filmTools() {
+    if (!this.timeline?.long) return null;
+    const around = Math.round(this.count / 12);
+    return h(
+      "span",
+      { class: "group film", role: "group", "aria-label": "timeline" },
+      this.button("＋", "magnify the timeline (+)", () => this.timeline.zoom(0.6)),
+      this.button("－", "show more of the timeline (-)", () => this.timeline.zoom(1 / 0.6)),
+      this.button("select", "select a part of the run (Shift and drag)", () =>
+        this.timeline.select([Math.max(0, this.step - around), Math.min(this.count - 1, this.step + around)]),
+      ),
+    );
   }
 
   /**
@@ -172,6 +221,8 @@ export class Explorer {
     return h(
       "span",
       { class: "group tools" },
+      this.transport?.speed,
+      this.filmTools(),
       placeButtons(this.ctx, (by) => this.revisit(by)),
       own,
       find && this.button("find", "find (/)", () => this.search.open()),
@@ -207,6 +258,10 @@ export class Explorer {
   listen(keys) {
     this.keys = keys;
     this.unbind = bindKeys(this.root, keys);
+    // After the explorer's own listener: a reader who steps by keys sees the whole of it.
+    this.root.addEventListener("keydown", ({ defaultPrevented, key }) => {
+      if (defaultPrevented && /^(Arrow|Page|Home|End|Enter)/.test(key)) bringIntoSight(this.root);
+    });
     if (this.resized === Explorer.prototype.resized) return;
     this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.root);
@@ -353,6 +408,18 @@ export class Explorer {
     if (to >= 0 && to < this.count) this.jump(to);
   }
 
+  /** Why the step that is shown first is that one, in a few words. */
+  opening() {
+    return this.view.opening;
+  }
+
+  /** The step, out of how many, and why this one is shown first. */
+  whereNow() {
+    const why = this.opening();
+    const [, at, of] = /^(\d+) \/ (\d+)/.exec(this.counter.textContent) ?? [];
+    return at ? `Step ${at} of ${of}${why && `: ${why}`}.` : "";
+  }
+
   // --- keyboard -------------------------------------------------------------------------------------
 
   /** What has the focus, also inside the shadow root. */
@@ -380,14 +447,16 @@ export class Explorer {
   }
 
   /**
-   * Esc: out of a popover, else out of the search, else `leave()`, which is false where there is nothing to leave.
+   * Esc: out of what lies over the rows, else out of the search, else `leave()`, else out of the whole window; false where there
+   * is nothing to leave.
    * @returns {unknown}
    */
   back() {
-    if (this.shell.closePopover()) return undefined;
+    if (this.shell.back()) return undefined;
+    if (this.timeline?.range) return this.timeline.select(null);
     const { search } = this;
     if (!search || !(search.input.value || (!search.el.hidden && search.el.contains(this.active))))
-      return this.leave();
+      return this.leave() === false ? this.shell.full.leave() : undefined;
     if (this.finder?.close) this.finder.close();
     else search.close();
     this.focus();

@@ -1,13 +1,16 @@
 // The frame that every explorer has: a bar, a sentence, its body, a foot; the link and help popovers; and
 // the text that assistive technology hears.
+import { createSlimBar } from "./bar.js";
 import { activeIn, fill, h, uid } from "./dom.js";
+import { wholeWindow } from "./fit.js";
 import { keepFocus } from "./focus.js";
 import { CHOSEN, importedNote } from "./imported.js";
 /** @import { Binding, Child, Frame } from "./types.js" */
 
 /**
- * Builds the frame in `root` and returns its parts:
- * `{ bar, say, body, foot, announce(text), popover(title, nodes), closePopover(), popoverOpen() }`.
+ * Builds the frame in `root` and returns its parts: `{ bar, say, body, foot, announce(text), popover(title, nodes),
+ * closePopover(), popoverOpen(), settle(), openSay(), full, back() }`. Call `settle()` once the bar has its buttons; `back()`
+ * closes what lies over the rows, the innermost first, and is false where nothing does.
  * @param {HTMLElement} root
  * @param {{ title: string, what: string, summary: string }} texts
  */
@@ -20,6 +23,14 @@ export function createFrame(root, { title, what, summary }) {
     h("span", { class: "name", id: head, title }, title),
   );
   const say = h("div", { class: "say sentence", role: "group", "aria-label": "what happened" });
+  const more = h(
+    "button",
+    { class: "btn more", type: "button", hidden: true, "aria-expanded": false, onclick: () => openSay() },
+    "more",
+  );
+  const place = h("p", { class: "where", hidden: true });
+  const words = h("div", { class: "words" }, place, say);
+  const said = h("div", { class: "said" }, words, more);
   const body = h("div", { class: "body" });
   const from = h("div", {
     class: "from-node",
@@ -29,11 +40,12 @@ export function createFrame(root, { title, what, summary }) {
   });
   const foot = h("div", { class: "foot" });
   const live = h("div", { class: "sr", "aria-live": "polite", "aria-atomic": "true" });
+  root.classList.add("framed");
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", `${what}: ${title}`);
   root.setAttribute("aria-describedby", about);
   root.tabIndex = 0;
-  root.append(h("p", { class: "sr", id: about }, summary), bar, say, body, from, foot, live);
+  root.append(h("p", { class: "sr", id: about }, summary), bar, said, body, from, foot, live);
   root.addEventListener(CHOSEN, (event) => {
     // An explorer inside another has a frame of its own.
     event.stopPropagation();
@@ -43,20 +55,69 @@ export function createFrame(root, { title, what, summary }) {
     fill(from, node ? importedNote(node) : "");
   });
 
-  // The sentence's room only grows: what stands below it does not move back and forth while a reader steps.
+  // The sentence has a room that does not change; a longer one is opened in full over the rows.
+  const cut = () => {
+    if (!said.classList.contains("open")) more.hidden = words.scrollHeight <= said.clientHeight + 1;
+    said.classList.toggle("cut", !more.hidden);
+  };
+  // The foot's room only grows, so that the rows' does not change back and forth.
   let width = 0;
-  let tallest = 0;
+  const tallest = () => {
+    if (foot.clientWidth !== width) foot.style.minHeight = "";
+    width = foot.clientWidth;
+    if (foot.offsetHeight > parseFloat(foot.style.minHeight || "0"))
+      foot.style.minHeight = `${foot.offsetHeight}px`;
+  };
   const sizes = new ResizeObserver(() => {
-    if (say.clientWidth !== width) {
-      width = say.clientWidth;
-      tallest = 0;
-      say.style.minHeight = "";
-    }
-    if (say.offsetHeight <= tallest) return;
-    tallest = say.offsetHeight;
-    say.style.minHeight = `${tallest}px`;
+    cut();
+    tallest();
   });
-  sizes.observe(say);
+  sizes.observe(foot);
+  const other = new MutationObserver(() => {
+    place.hidden = true;
+    cut();
+  });
+  sizes.observe(said);
+  other.observe(say, { childList: true, subtree: true, characterData: true });
+
+  /**
+   * Says above the sentence where the reader is, until there is another sentence.
+   * @param {string} message
+   */
+  function where(message) {
+    place.textContent = message;
+    place.hidden = message === "";
+    other.takeRecords();
+    cut();
+  }
+
+  /** Opens the sentence in full, or closes it; says whether there was something to do. */
+  function openSay(open = !said.classList.contains("open")) {
+    if (open === said.classList.contains("open") || (open && more.hidden)) return false;
+    said.classList.toggle("open", open);
+    more.setAttribute("aria-expanded", String(open));
+    more.textContent = open ? "less" : "more";
+    more.title = `the sentence ${open ? "in its room" : "in full"} (d)`;
+    if (!open) cut();
+    return true;
+  }
+
+  const told = h("div", { class: "range-note", role: "group", "aria-label": "selected part", hidden: true });
+  said.append(told);
+  /**
+   * What lies over the first rows: the part of a run that is selected; null takes it away.
+   * @param {Child} nodes
+   */
+  function note(nodes) {
+    const inside = told.contains(activeIn(root));
+    fill(told, nodes);
+    told.hidden = nodes === null;
+    if (inside) root.focus({ preventScroll: true });
+  }
+
+  const slim = createSlimBar(root, bar, foot);
+  const full = wholeWindow(root, (on) => slim.filled(on));
+  slim.onFull(full.toggle);
 
   const stopFocus = keepFocus(root);
   let timer = 0;
@@ -76,8 +137,18 @@ export function createFrame(root, { title, what, summary }) {
     popover,
     closePopover,
     popoverOpen: () => pop !== null,
+    settle: slim.settle,
+    openSay,
+    where,
+    note,
+    full,
+    back,
     destroy,
   };
+
+  function back() {
+    return closePopover() || slim.close() || openSay(false);
+  }
 
   /**
    * Says `message` once the reader pauses: while a step key is held, only the last one is spoken.
@@ -131,6 +202,9 @@ export function createFrame(root, { title, what, summary }) {
     clearTimeout(timer);
     stopFocus();
     sizes.disconnect();
+    other.disconnect();
+    full.leave();
+    slim.destroy();
     if (pop) closed?.();
     fill(root);
   }

@@ -1,7 +1,7 @@
 // The keyboard: one listener on the explorer, one table of keys, which is also the help.
 
 /** @import { Explorer } from "./explorer.js" */
-/** @import { Binding, KeyEvent } from "./types.js" */
+/** @import { Binding, Frame, KeyEvent } from "./types.js" */
 /** @import { Move } from "./transport.js" */
 
 const TYPING = "input, textarea, select, [contenteditable]";
@@ -152,6 +152,16 @@ export const enterKey = (label, run) =>
   key("Enter", label, (event) => (onButton(event) ? false : run(event)));
 
 /**
+ * The keys of the frame.
+ * @param {Frame} shell
+ * @returns {Binding[]}
+ */
+export const shellKeys = (shell) => [
+  key("f", "fill the window, or go back into the page", () => shell.full.toggle()),
+  key("d", "the whole of a sentence that is cut", () => void shell.openSay()),
+];
+
+/**
  * The last keys of every explorer: fold, find, help, back.
  * @param {Explorer} explorer
  * @param {{ help?: string, back?: string, fold?: (() => unknown) | null, find?: boolean }} [labels]
@@ -161,7 +171,7 @@ export function commonKeys(explorer, labels = {}) {
   const { help = "these keys", back = "back to where you were", find = true } = labels;
   const fold = labels.fold === undefined ? () => explorer.rows.toggle(explorer.rowNow()) : labels.fold;
   return [
-    ...(fold ? [key("f", "fold or unfold the block", fold)] : []),
+    ...(fold ? [key("x", "fold or unfold the block", fold)] : []),
     ...(find ? [key("/", "find", () => explorer.search.open())] : []),
     key("b", "bookmarks, and the link to this state", () => explorer.share(true)),
     {
@@ -170,6 +180,7 @@ export function commonKeys(explorer, labels = {}) {
       ),
       shown: ["⌫", "⇧⌫"],
     },
+    ...shellKeys(explorer.shell),
     key("?", help, () => explorer.help()),
     { ...key("Escape", back, () => explorer.back()), shown: ["Esc"], typing: true },
   ];

@@ -1,6 +1,7 @@
 // The program as the axis: one row a binding, every other column aligned to it. A grid to assistive
 // technology; rows outside the window leave the page only in large programs.
 import { activeIn, fill, h } from "./dom.js";
+import { scale, scaledWidth } from "./fit.js";
 import { clearLetters } from "./letters.js";
 import { CHOSEN } from "./imported.js";
 import { drawRow } from "./row.js";
@@ -32,8 +33,8 @@ const OVERSCAN = 12;
 /** What of a row can have the focus, once the row is selected. */
 const INSIDE = ".cell:not(.code) button, a.op";
 /** A character of the program's font, and the widest that its column may become, in pixels. */
-const MONO = 8.5;
-const WIDEST = 420;
+const MONO = 8.5 * scale();
+const WIDEST = 420 * scale();
 
 /**
  * `columns` (after the program's own): `{ id, title, width, lines?(row), draw(row, cell) }`; `draw` fills a cell
@@ -49,7 +50,7 @@ export function createRows({
   label,
   columns = [],
   hooks = {},
-  lineHeight = 27,
+  lineHeight = 27 * scale(),
   fit = false,
   foldLists = false,
   title = "program",
@@ -405,8 +406,11 @@ export function createRows({
     shownColumns = columns.filter((column) => ids.includes(column.id));
     stacked = under;
     el.classList.toggle("stacked", under);
-    const own = fit && shownColumns.length ? `minmax(220px, ${fitting()}px)` : "minmax(0, 1fr)";
-    el.style.setProperty("--cols", [own, ...shownColumns.map((column) => column.width)].join(" "));
+    const own = fit && shownColumns.length ? `minmax(${220 * scale()}px, ${fitting()}px)` : "minmax(0, 1fr)";
+    el.style.setProperty(
+      "--cols",
+      [own, ...shownColumns.map((column) => scaledWidth(column.width))].join(" "),
+    );
     fill(
       head,
       h("span", { role: "columnheader" }, title),

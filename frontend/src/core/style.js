@@ -1,12 +1,13 @@
 // Every stylesheet of the bundle, given once to each shadow root and parsed once for all of them.
 import contrast from "./contrast.css";
+import fit from "./fit.css";
 import frame from "./frame.css";
 import rows from "./rows.css";
 import theme from "./theme.css";
 import timeline from "./timeline.css";
 import { unmixed } from "./unmixed.js";
 
-const sheets = [theme, frame, timeline, rows];
+const sheets = [theme, frame, fit, timeline, rows];
 /** @type {CSSStyleSheet | null} */
 let shared = null;
 

@@ -1,4 +1,4 @@
-// First, back, play, forward, last: the buttons, and the clock behind play.
+// First, back, play, forward, last: the buttons, the clock behind play, and how fast it goes.
 import { h, s } from "./dom.js";
 
 /** @typedef {"first" | "back" | "forward" | "last"} Move */
@@ -15,6 +15,14 @@ const ICONS = {
 const icon = (name) =>
   s("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, s("path", { d: ICONS[name] }));
 
+const SPEEDS = [
+  ["0.5", "½×"],
+  ["1", "1×"],
+  ["2", "2×"],
+  ["4", "4×"],
+  ["read", "to read"],
+];
+
 /**
  * Milliseconds a step is shown while playing: time to read a short run, a film of a long one.
  * @param {number} steps
@@ -22,10 +30,17 @@ const icon = (name) =>
 export const pace = (steps) => (steps <= 80 ? 1500 : Math.max(90, Math.round(90_000 / steps)));
 
 /**
- * `move(name)` is called with "first", "back", "forward" or "last"; `forward` returns false at the end.
- * @param {{ steps: number, move: (name: Move) => unknown }} options
+ * Milliseconds in which most people read a text of so many characters: about 200 words a minute, and a look at the rows.
+ * @param {number} characters
  */
-export function createTransport({ steps, move }) {
+export const readingTime = (characters) => 900 + 55 * characters;
+
+/**
+ * `move(name)` is called with "first", "back", "forward" or "last"; `forward` returns false at the end. `characters()` is the
+ * length of the sentence that is shown. `speed` is the choice of how fast to play.
+ * @param {{ steps: number, move: (name: Move) => unknown, characters?: () => number }} options
+ */
+export function createTransport({ steps, move, characters = () => 0 }) {
   let clock = 0;
   /**
    * @param {Move} name
@@ -56,6 +71,16 @@ export function createTransport({ steps, move }) {
     button("forward", "next step (→)"),
     button("last", "last step (End)"),
   );
+  const speed = h(
+    "select",
+    {
+      class: "speed",
+      "aria-label": "speed of play",
+      title: "speed of play",
+      onchange: () => clock && start(),
+    },
+    SPEEDS.map(([value, label]) => h("option", { value, selected: value === "1" }, label)),
+  );
 
   function show() {
     const label = clock ? "pause (space)" : "play (space)";
@@ -64,18 +89,25 @@ export function createTransport({ steps, move }) {
     play.title = label;
   }
   function stop() {
-    clearInterval(clock);
+    clearTimeout(clock);
     clock = 0;
     show();
   }
+  /** Waits as long as the step on the screen is to be seen, and goes on. */
+  function start() {
+    clearTimeout(clock);
+    const wait = speed.value === "read" ? readingTime(characters()) : pace(steps) / Number(speed.value);
+    clock = setTimeout(() => {
+      if (!el.isConnected || move("forward") === false) stop();
+      else start();
+    }, wait);
+  }
   function toggle() {
     if (clock) return stop();
-    clock = setInterval(() => {
-      if (!el.isConnected || move("forward") === false) stop();
-    }, pace(steps));
+    if (speed.value !== "read") move("forward");
+    start();
     show();
-    move("forward");
   }
   show();
-  return { el, toggle, stop, playing: () => clock !== 0 };
+  return { el, speed, toggle, stop, playing: () => clock !== 0 };
 }

@@ -45,5 +45,7 @@ export interface BaseView {
   title: string;
   /** One or two sentences: the text equivalent of the first frame. */
   summary: string;
+  /** Why the step that is shown first is that one, in a few words; empty where there is nothing to say. */
+  opening: string;
   rows: Row[];
 }

@@ -262,6 +262,23 @@ class EvaluationView(View):
     start: StepIndex
     live: Live | None = None
 
+    def opening(self) -> str:
+        marks = [step.mark for step in self.steps[: self.start + 1]]
+        match marks[-1] if marks else None:
+            case EvaluationMark.FAILURE:
+                return "where the evaluation stops with an error"
+            case EvaluationMark.CHOICE if EvaluationMark.CALL in marks:
+                return "the first choice after the deepest call"
+            case EvaluationMark.CHOICE if EvaluationMark.TAIL_CALL in marks:
+                return "the choice in the second iteration"
+            case EvaluationMark.CHOICE:
+                return "the first choice"
+            case EvaluationMark.CALL:
+                return "the deepest call"
+            case EvaluationMark.VALUE:
+                return "the first value that an operator computes"
+        return ""
+
     def last_values(self) -> dict[int, str]:
         """Return, by row, its last value in any frame."""
         result: dict[int, str] = {}

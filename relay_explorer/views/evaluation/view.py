@@ -333,12 +333,12 @@ class _Builder:
     def _start(self) -> int:
         """Return the step that is shown first: the error, if there is one; else the first choice after the
         deepest point of the recursion, which shows the most; in a loop of tail calls, the choice in its
-        second iteration; in a run without calls, the end.
+        second iteration; in a run without calls, the first choice, or else the first value.
         """
         if self.evaluation.error is not None:
             return len(self.steps) - 1
         marks = [step.mark for step in self.steps]
-        height, deepest, start = 0, 1, len(self.steps) - 1
+        height, deepest, start = 0, 1, -1
         if EvaluationMark.TAIL_CALL in marks:
             start = marks.index(EvaluationMark.TAIL_CALL)
         for number, step in enumerate(self.steps):
@@ -346,7 +346,9 @@ class _Builder:
             if height > deepest:
                 deepest, start = height, number
         choices = [number for number, mark in enumerate(marks) if mark == EvaluationMark.CHOICE]
-        return next((number for number in choices if number > start), start)
+        values = [number for number, mark in enumerate(marks) if mark == EvaluationMark.VALUE]
+        inside = [start] if start >= 0 else values[:1] or [len(self.steps) - 1]
+        return next((number for number in choices if number > start), inside[0])
 
     def _summary(self, result: Value, ended: bool) -> str:
         totals, name = self.evaluation.totals, self.rows.frame_name(self.evaluation.activations[0].callee)

@@ -249,6 +249,16 @@ class MachineView(View):
 
     first_step: ClassVar[int] = 1
 
+    def opening(self) -> str:
+        match self.steps[self.start].mark if self.steps else None:
+            case MachineMark.FAILURE:
+                return "where the machine stops with an error"
+            case MachineMark.CALL:
+                return "the call at which the stack is highest"
+            case MachineMark.KERNEL:
+                return "the first kernel that is launched"
+        return ""
+
     def story(self) -> list[Sentence]:
         return [step.say for step in self.steps]
 

@@ -295,11 +295,14 @@ class _Builder:
 
     def _start(self, gap: int) -> int:
         """Return the step that is shown first: the error, if there is one; else the highest stack; in a run
-        without calls the end, or the last recorded step.
+        without calls the first kernel; without any, the end or the last recorded step.
         """
         if self.run.error is not None:
             return len(self.steps) - 1
+        marks = [step.mark for step in self.steps]
         height, deepest, start = 0, 1, (gap if gap > 0 else len(self.steps)) - 1
+        if MachineMark.KERNEL in marks:
+            start = min(start, marks.index(MachineMark.KERNEL))
         for number, step in enumerate(self.steps):
             height += sum((c[0] == "f") - (c[0] == "r") for c in step.changes)
             if height > deepest:

@@ -167,6 +167,18 @@ class PartialView(View):
     start: StepIndex
     gap: Gap | None = None
 
+    def opening(self) -> str:
+        match self.steps[self.start].mark:
+            case PartialMark.UNROLLED:
+                return "the first recursive call, which is unrolled"
+            case PartialMark.DECIDED:
+                return "the first choice that depends on static data alone"
+            case PartialMark.COMPUTED:
+                return "the first operator that is computed now"
+            case PartialMark.KEPT:
+                return "the first operation that has to wait for its data"
+        return ""
+
     def notes(self) -> dict[int, str]:
         """Return, by row of the program, its value and how much of it was static; for a row that was
         evaluated several times, how often it was static.

@@ -246,6 +246,11 @@ class QuantizeView(View):
     target: ProgramRowOrNone
     live: Annotated[bool, Wire(omitted=True)] = False
 
+    def opening(self) -> str:
+        if self.steps[self.start].mark == QuantizeMark.CALIBRATED:
+            return "the first range that is derived from observed values"
+        return ""
+
     def notes(self) -> dict[int, str]:
         """Return, by row of the program, its quantizers and its error."""
         notes: dict[int, list[str]] = {}

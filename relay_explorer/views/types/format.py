@@ -185,6 +185,16 @@ class TypesView(View):
     conflict: Conflict | None = None
     start: Annotated[StepIndex | None, Wire(omitted=True)] = None
 
+    def opening(self) -> str:
+        if self.start is None:
+            return "the two types that disagree" if self.conflict else ""
+        mark = self.steps[self.start].mark
+        other = [number for number, step in enumerate(self.steps) if step.mark == mark]
+        which = "first" if other[0] == self.start else "last" if other[-1] == self.start else "next"
+        if mark == Mark.REQUEUE:
+            return f"the {which} time that a relation which waited can continue"
+        return f"the {which} relation that is solved"
+
     def beside(self) -> dict[int, str]:
         """Return, by row, the types of its variables after the last step."""
         types: dict[int, list[str]] = {}

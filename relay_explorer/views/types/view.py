@@ -49,7 +49,7 @@ from .sentences import Narrator
 from .steps import annotated_run, mark_of, told
 
 QUEUED, RUNNING, WAITING, DONE, REFUSED = 1, 2, 3, 4, 5
-MAX_STEPS_TO_START_INSIDE = 60
+SHORT = 60
 MAX_CHAIN_LENGTH = 8
 
 
@@ -321,15 +321,16 @@ class _Builder:
 
     def _start(self) -> int | None:
         """Return the step that is shown first: one in which a waiting relation can continue, because that
-        explains the most. None is the last step: the conflict, if there is one, or the end of a long
-        inference.
+        explains the most. In a short inference it is the last such step, by which most is known; in a long
+        one, the first. None is the last step: the conflict, if there is one.
         """
-        if not self.inference.succeeded or len(self.steps) > MAX_STEPS_TO_START_INSIDE:
+        if not self.inference.succeeded:
             return None
+        end = -1 if len(self.steps) <= SHORT else 0
         for mark in (Mark.REQUEUE, Mark.SOLVE):
-            for index in reversed(range(len(self.steps))):
-                if self.steps[index].mark == mark:
-                    return index
+            numbers = [number for number, step in enumerate(self.steps) if step.mark == mark]
+            if numbers:
+                return numbers[end]
         return None
 
     def _summary(self) -> str:

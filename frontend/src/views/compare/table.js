@@ -1,5 +1,6 @@
 // The text of the comparison: side by side, or, on a phone, one program or both as one.
 import { fill, h } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { tokenElement } from "../../core/operators.js";
 import { createRows } from "../../core/rows.js";
 import { ADDED, FATES, KEPT, MOVED, REMOVED, REWRITTEN, TYPE_ONLY } from "./marks.js";
@@ -7,7 +8,7 @@ import { otherSide } from "./model.js";
 /** @import { CompareExplorer } from "./view.js" */
 /** @import { Form } from "./model.js" */
 
-const LINE = 27;
+const LINE = 27 * scale();
 
 /**
  * Draws the text anew, in the form that there is room for.

@@ -150,7 +150,7 @@ export class EvaluationExplorer extends Explorer {
     const parts = view.objects.some((_, object) => structured(view, object));
     this.body = h(
       "div",
-      { class: parts ? "eval-body" : "eval-body no-heap" },
+      { class: parts ? "parts eval-body" : "parts eval-body no-heap" },
       this.rows.el,
       this.side,
       this.heapBox,

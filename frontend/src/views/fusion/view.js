@@ -1,6 +1,7 @@
 // The fusion explorer: the program is the axis; beside it who uses what, the pattern of each operator, and the groups
 // that become kernels while the reader steps through the decisions of the real pass.
 import { fill, h, text } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
@@ -17,7 +18,7 @@ import { functionView, regrouped } from "./functions.js";
 import { drawQuestions, drawTotals, whatIf } from "./foot.js";
 import { groupLanes, paint, rowGroups } from "./groups.js";
 import { bindings } from "./keys.js";
-import { MARKS, marksOf } from "./marks.js";
+import { MARKS, MERGED, REFUSED, marksOf } from "./marks.js";
 import { createModel, startOf } from "./model.js";
 import { drawKernels, drawTree, drawWhy, patternList } from "./panes.js";
 import { createWires } from "./wires.js";
@@ -28,7 +29,7 @@ import css from "./style.css";
 
 addStyle(css);
 
-const LINE = 30;
+const LINE = 30 * scale();
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -107,6 +108,16 @@ export class FusionExplorer extends Explorer {
     this.what = 0;
     this.take();
     this.hover = -1;
+  }
+
+  opening() {
+    const { steps } = this.variant;
+    return (
+      {
+        [REFUSED]: "the first pair of operators that must not be fused",
+        [MERGED]: "the last operators that are fused",
+      }[steps[this.step].mark] ?? "nothing could be fused"
+    );
   }
 
   get marks() {
@@ -189,7 +200,7 @@ export class FusionExplorer extends Explorer {
     this.panes = beside.panes;
     this.tabs = beside.tabs;
     this.narrowTabs = beside.narrowTabs;
-    this.body = h("div", { class: "fusion-body on-rows" }, this.rows.el, beside.el);
+    this.body = h("div", { class: "parts split fusion-body on-rows" }, this.rows.el, beside.el);
     this.shell.body.append(this.question, this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
     this.questions = h("span", { class: "questions", role: "group", "aria-label": "what if" });

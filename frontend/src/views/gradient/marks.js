@@ -11,6 +11,7 @@ export const MARKS = [
   { id: "finish", shape: "square", label: "end" },
 ];
 
+export const RESULT = 1;
 export const RULE = 2;
 export const SUM = 3;
 export const PASSED = 4;

@@ -1,7 +1,7 @@
 // What the drawing asks of a gradient view: values and the lines beside them, when each is there, which uses the way
 // back has gone, and how long a value is kept.
 import { FAR, LANES, layoutLanes } from "../fusion/lanes.js";
-import { NUMBERS, RULE } from "./marks.js";
+import { NUMBERS, RESULT } from "./marks.js";
 /** @import { GradientView, Line } from "../../generated/gradient.js" */
 
 /**
@@ -73,7 +73,7 @@ export function createModel(view) {
     /** What a name in a sentence, or a reference of a token, belongs to: a value's number, or that of the value beside which a line stands. */
     named: names(values, lines, title),
     ownerOf: (ref) => (ref < values.length ? ref : (lines[ref - values.length]?.value ?? -1)),
-    start: startOf(steps, lines, values),
+    start: startOf(steps),
   };
 }
 
@@ -91,17 +91,12 @@ function names(values, lines, title) {
   return found;
 }
 
-/**
- * The step that tells the story in the first frame: the first rule that uses what the forward pass kept, else the first rule.
- * @param {Line[]} lines
- */
-export function startOf(steps, lines, values) {
-  const uses = ({ added }) =>
-    added.some((n) => lines[n].uses.some(({ value, how }) => how === NUMBERS && !values[value].given));
-  const kept = steps.findIndex((step) => step.mark === RULE && uses(step));
-  const rule = steps.findIndex(({ mark }) => mark === RULE);
-  return kept >= 0 ? kept : rule >= 0 ? rule : steps.length - 1;
-}
+/** The step that is shown first: the backward pass begins with the derivative of the result. */
+const startOf = (steps) =>
+  Math.max(
+    0,
+    steps.findIndex(({ mark }) => mark === RESULT),
+  );
 
 /**
  * What is kept of a value after a step: "", "shape", "given" (held by who called), "held", "now" (used in this step) or "freed".

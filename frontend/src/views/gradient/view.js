@@ -1,6 +1,7 @@
 // The gradient explorer: the program is the axis, read downwards; beside each row stands what the backward pass adds for it,
 // read upwards. The reader steps through the visits of the real transformation.
 import { fill, h, text } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
@@ -16,13 +17,14 @@ import { MARKS } from "./marks.js";
 import { createModel } from "./model.js";
 import { COLUMNS, ON_ROWS, PANES, createAside, drawKept, drawTotals, drawWhy } from "./panes.js";
 import { createWires } from "./wires.js";
+import { size } from "../fusion/columns.js";
 import css from "./style.css";
 /** @import { GradientView } from "../../generated/gradient.js" */
 /** @import { Context, Hit, State } from "../../core/types.js" */
 
 addStyle(css);
 
-const LINE = 26;
+const LINE = 26 * scale();
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -70,6 +72,16 @@ export class GradientExplorer extends Explorer {
     this.step = this.model.start;
   }
 
+  /** @param {[number, number]} range */
+  amountOf([from, to]) {
+    const stored = this.model.steps.slice(from, to + 1).map(({ kept }) => kept);
+    return `at most ${size(Math.max(...stored))} stored`;
+  }
+
+  opening() {
+    return "the backward pass begins at the result";
+  }
+
   get marks() {
     return MARKS;
   }
@@ -112,7 +124,7 @@ export class GradientExplorer extends Explorer {
     this.panes = beside.panes;
     this.tabs = beside.tabs;
     this.narrowTabs = beside.narrowTabs;
-    this.body = h("div", { class: "fusion-body gradient-body on-rows" }, this.rows.el, beside.el);
+    this.body = h("div", { class: "parts split fusion-body gradient-body on-rows" }, this.rows.el, beside.el);
     this.shell.body.append(this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
     const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });

@@ -1,5 +1,6 @@
 // The keys of the IR explorer. In the graph, arrows follow edges; in the program, they move by rows and fold.
 import { activeIn } from "../../core/dom.js";
+import { shellKeys } from "../../core/keys.js";
 /** @import { IrExplorer } from "./view.js" */
 
 /** @param {IrExplorer} explorer */
@@ -66,13 +67,13 @@ export function keyBindings(explorer) {
 
   function back() {
     const { frame, finder, chosen } = explorer;
-    if (frame.closePopover()) return undefined;
+    if (frame.back()) return undefined;
     if (finder.search.close()) return explorer.root.focus({ preventScroll: true });
     if (chosen.reach) return explorer.shown.setPart(null);
     if (chosen.anchor >= 0) return explorer.shown.setPaths();
     if (explorer.revisit(-1)) return undefined;
     if (chosen.sel >= 0) return explorer.select(-1);
-    return false;
+    return frame.full.leave();
   }
 
   return [
@@ -143,6 +144,7 @@ export function keyBindings(explorer) {
       label: "back to where a jump began, and forward again",
       run: (/** @type {KeyboardEvent} */ event) => explorer.revisit(event.shiftKey ? 1 : -1),
     },
+    ...shellKeys(explorer.frame),
     {
       keys: ["Escape"],
       shown: ["Esc"],

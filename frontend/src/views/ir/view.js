@@ -167,10 +167,11 @@ export class IrExplorer {
       onSelect: (id, byReader) => this.showTab(id, byReader),
     });
     this.frame.bar.append(this.tools.el);
+    this.frame.settle();
     this.frame.body.append(
       this.finder.search.el,
       this.tabs.el,
-      h("div", { class: "ir" }, Object.values(this.panes)),
+      h("div", { class: "parts ir" }, Object.values(this.panes)),
     );
     this.frame.foot.append(
       this.legend.el,

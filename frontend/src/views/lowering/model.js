@@ -39,6 +39,8 @@ export function createModel(view) {
     relay,
     te,
     steps,
+    /** The step that is shown first: the first that changes the loops. */
+    start: Math.min(1, steps.length - 1),
     codes: Object.fromEntries(codes.map((code, i) => [i === codes.length - 1 ? "code" : "ir", code])),
     gpu: codes[0].name === "CUDA C",
     kernel: {

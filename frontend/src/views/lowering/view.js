@@ -91,6 +91,10 @@ export class LoweringExplorer extends Explorer {
     this.pointed = null;
   }
 
+  opening() {
+    return this.step > 0 ? "the first change to the loops" : "";
+  }
+
   get marks() {
     return MARKS;
   }
@@ -168,7 +172,7 @@ export class LoweringExplorer extends Explorer {
     this.body = h(
       "div",
       {
-        class: model.codes.ir ? "lowering-body has-ir" : "lowering-body",
+        class: model.codes.ir ? "parts lowering-body has-ir" : "parts lowering-body",
         "data-on": "loops",
         "data-code": "code",
       },
@@ -234,7 +238,7 @@ export class LoweringExplorer extends Explorer {
   restore(state) {
     this.chosen = parseList(state.op).filter((op) => this.model.operators[op]);
     this.tabs.select(this.levels.includes(state.tab) ? state.tab : "loops");
-    this.go(integer(state.step, this.count) - 1, true);
+    this.go(integer(state.step, this.model.start + 1) - 1, true);
     this.finder?.restore(state);
     this.light();
     requestAnimationFrame(() => {

@@ -200,7 +200,7 @@ export class MachineExplorer extends Explorer {
     this.narrowTabs.hide("program", bare);
     this.body = h(
       "div",
-      { class: bare ? "vm-body bare" : "vm-body", "data-on": "code" },
+      { class: bare ? "parts vm-body bare" : "parts vm-body", "data-on": "code" },
       this.rows.el,
       this.boxes,
     );

@@ -1,6 +1,7 @@
 // The memory explorer: the program is the axis; beside it how long each value is needed and in which buffer it is, while
 // the reader steps through the plan; and the same for other plans, made beforehand.
 import { fill, h, text } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
@@ -17,13 +18,14 @@ import { bindings } from "./keys.js";
 import { MARKS } from "./marks.js";
 import { createModel, sameStep } from "./model.js";
 import { createArena, drawInUse } from "./panes.js";
+import { size } from "../fusion/columns.js";
 import css from "./style.css";
 /** @import { MemoryView } from "../../generated/memory.js" */
 /** @import { Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
-const LINE = 30;
+const LINE = 30 * scale();
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -86,6 +88,16 @@ export class MemoryExplorer extends Explorer {
     this.hover = -1;
   }
 
+  /** @param {[number, number]} range */
+  amountOf([from, to]) {
+    const { live } = this.variant;
+    return `at most ${size(Math.max(...live.slice(from, to + 1)))} live`;
+  }
+
+  opening() {
+    return "the peak, when most memory is in use";
+  }
+
   get marks() {
     return MARKS;
   }
@@ -134,7 +146,7 @@ export class MemoryExplorer extends Explorer {
     this.search = this.finder.search;
     this.shell.bar.append(this.transport.el, this.time, this.counter, this.tools());
     this.buildAside();
-    this.body = h("div", { class: "memory-body on-rows" }, this.rows.el, this.aside);
+    this.body = h("div", { class: "parts split memory-body on-rows" }, this.rows.el, this.aside);
     this.shell.body.append(this.choices, this.plan, this.search.el, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "memory-totals" });
     this.shell.foot.append(this.totals, this.legend, this.hints(KEYS));

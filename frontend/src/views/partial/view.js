@@ -1,6 +1,7 @@
 // The explorer of partial evaluation: on the left the program, with what is known of each value; on the right what
 // remains of it, growing while the reader steps through what the real pass decided.
 import { fill, h, text } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
@@ -21,7 +22,7 @@ import css from "./style.css";
 
 addStyle(css);
 
-const LINE = 28;
+const LINE = 28 * scale();
 const TABS = [
   { id: "program", label: "Program" },
   { id: "remains", label: "Residual" },
@@ -122,7 +123,7 @@ export class PartialExplorer extends Explorer {
     this.newest = h("p", { class: "newest" });
     this.body = h(
       "div",
-      { class: "partial-body", "data-on": "program" },
+      { class: "parts partial-body", "data-on": "program" },
       this.newest,
       h("div", { class: "side side-program" }, this.rows.el),
       h("div", { class: "side side-remains" }, this.remains.el),

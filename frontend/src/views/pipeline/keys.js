@@ -24,7 +24,7 @@ export function bindings(explorer) {
     ...(explorer.model.pipelines.length > 1 ? two : []),
     key("c", "only the passes that changed something", () => explorer.setOnly(!explorer.only)),
     key("u", "fold or unfold what is unchanged", () => explorer.setTight(!explorer.tight)),
-    key(["f", "Enter"], "follow the expression of this row through all passes", (event) =>
+    key("Enter", "follow the expression of this row through all passes", (event) =>
       onButton(event) ? false : explorer.followRow(explorer.rows.selected),
     ),
     key("l", "lanes of uses", () => explorer.setLanes(!explorer.lanesOn())),

@@ -1,5 +1,6 @@
 // The rows of the stage that is shown: the program before and after a pass, side by side.
 import { fill } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { createRows } from "../../core/rows.js";
 import { alignedView, stretches } from "./align.js";
 import { noteOf, oldTokens, pipelineColumns } from "./columns.js";
@@ -7,7 +8,7 @@ import { MARKS } from "./marks.js";
 import { createLanes, usesColumn, usesOf } from "./uses.js";
 /** @import { PipelineExplorer } from "./view.js" */
 
-const LINE = 27;
+const LINE = 27 * scale();
 
 /**
  * The rows of the stage that is shown, drawn anew.

@@ -36,7 +36,7 @@ const KEYS = [
   [["←", "→"], "pass"],
   [["n"], "change"],
   [["r"], "rewrite"],
-  [["f"], "follow"],
+  [["Enter"], "follow"],
   [["c"], "only changes"],
   [["u"], "fold"],
   [["/"], "find"],
@@ -168,7 +168,7 @@ export class PipelineExplorer extends Explorer {
     this.paneTabs = aside.tabs;
     this.tabs = aside.narrowTabs;
     this.graph = aside.graph;
-    this.body = h("div", { class: "pipeline-body" }, this.holder, aside.el);
+    this.body = h("div", { class: "parts pipeline-body" }, this.holder, aside.el);
     this.shell.body.append(this.search.el, this.tabs.el, this.body);
     this.changes = h("span", {
       class: "legend changes-here",
@@ -179,6 +179,10 @@ export class PipelineExplorer extends Explorer {
     this.listen(bindings(this));
     this.measure();
     this.holder.addEventListener("click", (event) => this.clicked(event));
+  }
+
+  opening() {
+    return "the first pass that changed the program";
   }
 
   columns() {

@@ -1,6 +1,7 @@
 // The quantization explorer: the float program is the axis; beside each row stand its quantizer, the values that calibration
 // saw, what the integer program computes instead, and the error. The reader steps through the decisions of the real passes.
 import { fill, h, text } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { Explorer } from "../../core/explorer.js";
 import { LATER } from "../../core/later.js";
 import { createLegend } from "../../core/legend.js";
@@ -32,7 +33,7 @@ import { drawWhatIf, whatIfText } from "./whatif.js";
 
 addStyle(css);
 
-const LINE = 27;
+const LINE = 27 * scale();
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -124,7 +125,7 @@ export class QuantizeExplorer extends Explorer {
     this.tabs = beside.tabs;
     this.narrowTabs = beside.narrowTabs;
     this.question = h("div", { class: "what-if", hidden: true });
-    this.body = h("div", { class: "fusion-body quantize-body on-rows" }, this.rows.el, beside.el);
+    this.body = h("div", { class: "parts split fusion-body quantize-body on-rows" }, this.rows.el, beside.el);
     this.shell.body.append(this.phases.el, this.search.el, this.question, this.narrowTabs.el, this.body);
     this.totals = h("span", { class: "totals" });
     const legend = createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) });

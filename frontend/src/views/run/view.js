@@ -97,7 +97,6 @@ export class RunExplorer extends Explorer {
   build() {
     const { ctx, model } = this;
     this.frameOf("A run: its kernels and where the time goes");
-    this.shell.say.classList.add("run-say"); // of one height, so that nothing moves below a pointer
     this.facts = h(
       "span",
       { class: "count grow" },
@@ -140,7 +139,7 @@ export class RunExplorer extends Explorer {
       );
     this.runPane = h(
       "div",
-      { class: "run-body" },
+      { class: "parts run-body" },
       pane(
         "run-roof",
         "Roofline",
@@ -172,7 +171,7 @@ export class RunExplorer extends Explorer {
       ],
       onSelect: (id, byReader) => {
         this.shell.foot.hidden = id === "levels"; // the kernel's has its own
-        this.shell.say.classList.toggle("is-short", id === "levels");
+        this.root.classList.toggle("shows-levels", id === "levels");
         if (byReader && id === "levels") this.open(this.kernel, false);
         if (byReader) ctx.changed();
       },

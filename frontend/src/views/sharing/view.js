@@ -1,6 +1,7 @@
 // The sharing view: one computation as a graph, with `let`, and written out; how often each expression is evaluated,
 // how long each value is needed, and how many bytes that takes.
 import { fill, h, text } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { both, commonKeys, enterKey, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
@@ -16,7 +17,7 @@ import css from "./style.css";
 
 addStyle(css);
 
-const ONE = 899; // explorers that are not wider show one form at a time
+const ONE = 899 * scale(); // explorers that are not wider show one form at a time
 const MARKS = [{ id: "value", shape: "dot", label: "step" }];
 /** @type {[string[], string][]} */
 const KEYS = [
@@ -93,7 +94,7 @@ export class SharingExplorer extends Explorer {
     this.tabs = this.partTabs(forms, { label: "which form", className: "form-tabs" });
     this.body = h(
       "div",
-      { class: "sharing-body", "data-on": "0" },
+      { class: "parts sharing-body", "data-on": "0" },
       this.forms.map(({ el }) => el),
     );
     this.body.style.setProperty(
@@ -141,6 +142,10 @@ export class SharingExplorer extends Explorer {
   }
 
   // --- state ----------------------------------------------------------------------------------------
+
+  opening() {
+    return "the peak, when most memory is in use";
+  }
 
   token() {
     const chosen = this.forms.findIndex(({ rows }) => rows?.selected >= 0);

@@ -1,6 +1,7 @@
 // The source view: on the left the nodes of the imported model, on the right the Relay program; what is chosen on one
 // side is marked on the other.
 import { fill, h, text } from "../../core/dom.js";
+import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { glyph } from "../../core/glyphs.js";
@@ -21,7 +22,7 @@ import css from "./style.css";
 
 addStyle(css);
 
-const LINE = 26;
+const LINE = 26 * scale();
 const TABS = [
   { id: "nodes", label: "Nodes" },
   { id: "program", label: "Relay" },
@@ -108,7 +109,7 @@ export class SourceExplorer extends Explorer {
     this.tabs = this.partTabs(TABS, { redraw: () => this.shown() });
     this.body = h(
       "div",
-      { class: "map-body", "data-on": "nodes" },
+      { class: "parts map-body", "data-on": "nodes" },
       h("div", { class: "map-side map-nodes" }, this.rows.el),
       h("div", { class: "map-side map-program" }, this.program.el),
       this.pane,

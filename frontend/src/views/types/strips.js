@@ -94,13 +94,17 @@ export function createQueue(view, el, { onRel, reduced }) {
  * The classes of more than one variable, as sets.
  * @param {TypesView} view
  * @param {HTMLSpanElement} el
+ * @param {boolean} done whether no more types can become the same
  */
-export function drawFoot(view, el, state) {
+export function drawFoot(view, el, state, done) {
   const groups = classes(state);
   const name = (v) => view.variables[v].name;
   const shown = groups
     .slice(0, 6)
     .map((members) => `{${members.slice(0, 8).map(name).join(" ")}${members.length > 8 ? " …" : ""}}`)
     .join("  ");
-  text(el, groups.length ? shown + (groups.length > 6 ? `  +${groups.length - 6}` : "") : "none yet");
+  text(
+    el,
+    groups.length ? shown + (groups.length > 6 ? `  +${groups.length - 6}` : "") : done ? "none" : "none yet",
+  );
 }

@@ -1,6 +1,7 @@
 // The type-inference explorer: the program is the axis, types and relations stand beside it, and the
 // reader steps through what one real inference did.
 import { Explorer } from "../../core/explorer.js";
+import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { addStyle } from "../../core/style.js";
 import { closestTo, fill, h, text } from "../../core/dom.js";
@@ -28,7 +29,7 @@ import css from "./style.css";
 addStyle(css);
 addStyle(conflictCss);
 
-const LINE = 27;
+const LINE = 27 * scale();
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -143,7 +144,7 @@ export class TypesExplorer extends Explorer {
     });
     this.buildRows();
     this.buildAside();
-    this.body = h("div", { class: "types-body on-rows" }, this.rows.el, this.aside);
+    this.body = h("div", { class: "parts split types-body on-rows" }, this.rows.el, this.aside);
     this.shell.body.append(
       this.conflict,
       h("div", { class: "queue-strip" }, this.queue),
@@ -313,7 +314,7 @@ export class TypesExplorer extends Explorer {
     text(this.counter, `${to + 1} / ${this.count}`);
     this.timeline.setStep(to);
     this.drawQueue(this.state, changes);
-    drawFoot(this.view, this.classes, this.state);
+    drawFoot(this.view, this.classes, this.state, this.step === this.count - 1);
     this.wire();
     this.drawPane();
     if (quiet) return;
