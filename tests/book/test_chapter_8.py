@@ -120,3 +120,16 @@ def test_the_vendors_recommendations_are_met() -> None:
 
 def test_layers_that_the_pattern_of_a_dense_layer_matches() -> None:
     assert output(PAGE, "product = is_op").splitlines() == ["5 expressions", "3 functions"]
+
+
+def test_where_the_network_can_be_split() -> None:
+    assert output(PAGE, "import networkx as nx").splitlines() == [
+        "42 of 498 expressions; the first small one is %197 = add,",
+        "401,408 bytes instead of 602,112, after 89% of the operations",
+    ]
+    sent, counts = output(PAGE, "server = from_networkx").splitlines()
+    assert sent == "Tensor[(1, 2048, 7, 7), float32]"
+    assert "'nn.conv2d': 6" in counts
+    page = names(PAGE)
+    blocks = [n for n in page["splits"] if page["flow"].nodes[n].get("op") == "nn.conv2d"]
+    assert len(blocks) == 1, "the text says that no split lies inside a block"

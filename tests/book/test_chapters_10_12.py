@@ -11,7 +11,7 @@ from relay_explorer import models, relay
 from relay_explorer.ir import Attrs
 from relay_explorer.ir.expr import TupleGetItem
 from relay_explorer.ir.narrow import as_a, as_call, as_op, as_tensor_type
-from relay_explorer.typing import record
+from relay_explorer.typing import infer_types, record
 from relay_explorer.typing.events import Ended, Queued
 from relay_explorer.widgets.page import element
 from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
@@ -360,6 +360,14 @@ class TestInference:
         assert [row.split()[0] for row in rows] == ["lenet", "lstm", "tree_lstm", "resnet50"]
         assert all(row.endswith("same types: True") for row in rows)
         assert output(self.page, "class Counting") == "230 relations in 230 runs\n"
+
+    def test_the_annotations_that_a_program_lacks(self) -> None:
+        assert output(self.page, "import networkx as nx").splitlines() == [
+            "['%y, %0, %1', '%a']",
+            "['%z, %3']",
+        ]
+        with pytest.raises(relay.TypeInferenceError, match="give `%y` a type"):
+            infer_types(names(self.page)["little"])
 
     def test_the_readers_solver_needs_one_run_more_than_the_package(self) -> None:
         namespace = names(self.page)

@@ -38,7 +38,7 @@ def test_colab_satisfies_what_a_notebook_needs() -> None:
     """Installing the package in Colab changes no version of what the runtime has."""
     colab = pins("requirements-colab.txt")
     extras = PROJECT["optional-dependencies"]
-    needed = ("numeric", "widget", "notebook", "compile")
+    needed = ("numeric", "widget", "notebook", "compile", "graphs", "plot")
     expected = [Requirement(line) for extra in needed for line in extras[extra]]
     expected += [Requirement(line) for line in PROJECT["dependencies"]]
     for requirement in expected:
@@ -77,7 +77,8 @@ def test_the_book_lock_has_what_the_pages_import() -> None:
 
 def test_the_book_lock_satisfies_the_extras() -> None:
     lock = pins("requirements.txt")
-    for line in PROJECT["optional-dependencies"]["book"] + PROJECT["dependencies"]:
+    extras = PROJECT["optional-dependencies"]
+    for line in [*extras["book"], *extras["graphs"], *extras["plot"], *PROJECT["dependencies"]]:
         requirement = Requirement(line)
         if requirement.name != "relay_explorer":
             assert lock[requirement.name.lower()] in requirement.specifier, requirement
