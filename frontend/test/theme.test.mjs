@@ -89,3 +89,20 @@ test("a view's style sheet leaves the rows of other views alone", () => {
     .map(({ path, selector }) => `${path}: ${selector}`);
   assert.deepEqual(leaks, []);
 });
+
+test("what is written on the heat map can be read, and its steps are told apart", () => {
+  const style = readFileSync(new URL("../src/views/ir/style.css", import.meta.url), "utf8");
+  for (const selector of [".rx {\n  --heat-0", '.rx[data-theme="dark"] {\n  --heat-0']) {
+    const from = style.indexOf(selector),
+      block = style.slice(from, style.indexOf("}", from));
+    assert.ok(from >= 0);
+    const colors = Object.fromEntries(
+      [...block.matchAll(/--(heat-\d(?:-ink)?):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name, value]),
+    );
+    for (let step = 0; step < 7; step++) {
+      const fill = colors[`heat-${step}`];
+      assert.ok(contrast(fill, colors[`heat-${step}-ink`]) >= 4.5, `${selector} ${step}`);
+      if (step) assert.ok(contrast(fill, colors[`heat-${step - 1}`]) > 1.07, `${selector} ${step}`);
+    }
+  }
+});

@@ -93,6 +93,10 @@ def test_branches_that_are_not_taken_are_not_evaluated() -> None:
 
 def test_a_program_that_grows_too_large_is_not_written_out() -> None:
     made = view(DOUBLING)
+    assert made.summary == snapshot(
+        "Evaluations of the same computation: 20 as a graph, 20 with let. Without sharing it would "
+        "be 1,048,576 expressions instead of 21, too many to show."
+    )
     tree = made.forms[2]
     assert (tree.first, tree.items, tree.steps) == (-1, (), 0)
     assert tree.say == snapshot(

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from ...analysis.effects import effects
 from ...execute.code import Kind
 from ...execute.record import Evaluation, Made, Returned, Step, record
 from ...execute.values import Value
 from ...ir.errors import RelayError
-from ...ir.expr import Expr, Let, Var
+from ...ir.expr import Expr, Function, Let, Var
 from ...ir.module import IRModule
 from ...ir.scopes import LEAVES
 from ...ir.types import TensorType
@@ -22,7 +23,7 @@ from ...text import rows as printed
 from ...transform.infrastructure import Pass
 from ...transform.normal_forms.to_a_normal_form import ToANormalForm
 from ...transform.normal_forms.to_graph_normal_form import ToGraphNormalForm
-from ...transform.normal_forms.to_tree import ToTree
+from ...transform.normal_forms.to_tree import ToTree, tree_size
 from ..evaluation.rows import ran
 from ..evaluation.sentences import plain
 from ..format import Row, Sentence
@@ -201,7 +202,18 @@ class _Builder:
 
     def _summary(self, forms: Sequence[Form]) -> str:
         runs = [f"{sum(i.runs for i in f.items):,} {f.name}" for f in forms if f.first >= 0]
-        return f"Evaluations of the same computation: {', '.join(runs)}."
+        text = f"Evaluations of the same computation: {', '.join(runs)}"
+        module = self.graph.module
+        acting = effects(module)
+        functions = [f for f in module.functions.values() if isinstance(f, Function)]
+        expanded = sum(tree_size(function, acting) for function in functions)
+        if forms[-1].first >= 0 or expanded <= LARGEST:
+            return f"{text}."
+        shared = {n for f in functions for n in post_order(f) if n.__class__ not in LEAVES}
+        return (
+            f"{text}. Without sharing it would be {expanded:,} expressions instead of {len(shared):,}, "
+            "too many to show."
+        )
 
 
 class _Measured:
