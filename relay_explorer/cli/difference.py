@@ -12,17 +12,20 @@ from ..ir.op import Op
 from ..ir.walk import post_order
 from ..views.compare.format import CompareView
 from ..views.compare.view import compare_view
-from ..views.format import Row
+from ..views.format import Row, View
 from ..views.pipeline.format import Fate
 from .programs import Program
 
 
-def report(programs: Sequence[Program], names: Sequence[str], most: int) -> str:
-    """Return the difference between each program and the next, in at most `most` lines of each."""
+def report(programs: Sequence[Program], names: Sequence[str], most: int, view: View) -> str:
+    """Return the difference between each program and the next, in at most `most` lines of each. `view` is
+    what the page shows: of two programs, their comparison.
+    """
     parts = []
     for (before, after), (old, new) in zip(pairwise(programs), pairwise(names), strict=True):
         lines = [f"--- {old}", f"+++ {new}", *_counts(before.mod, after.mod)]
-        changed = list(_changed(compare_view(before.mod, after.mod)))
+        pair = view if isinstance(view, CompareView) else compare_view(before.mod, after.mod)
+        changed = list(_changed(pair))
         lines += changed[:most]
         if len(changed) > most:
             lines.append(f"… {len(changed) - most:,} more lines, which the page shows")

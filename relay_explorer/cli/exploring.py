@@ -72,8 +72,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--measure",
         action="store_true",
-        help="with --view lowering: run the program here and time its kernels; with --kernel too, time that "
-        "kernel after each step of its schedule",
+        help="with --view lowering or ir: run the program here and time its kernels; with --kernel too, time "
+        "that kernel after each step of its schedule",
     )
     parser.add_argument(
         "--arg",
@@ -196,7 +196,7 @@ def _compare(parsed: argparse.Namespace) -> int:
         )
     explorer = Explorer(shown, plain("-".join(names)))
     if parsed.output != "-":
-        print(report(programs, names, MAX_DIFFERENCES))
+        print(report(programs, names, MAX_DIFFERENCES, shown))
     return _finish(explorer, plain("-".join(names)), parsed)
 
 
@@ -243,7 +243,8 @@ def _arguments(program: Program, view: str, parsed: argparse.Namespace) -> list[
 
     if parsed.arg:
         return _given(program.mod, parsed.arg)
-    runs = view != "lowering" and "args" in views()[view].option_names()
+    names = views()[view].option_names()
+    runs = "args" in names and "measure" not in names  # a view that measures finds random inputs itself
     imported = program.format not in (files.RELAY, "model of the package")
     if (parsed.input and view != "quantize") or (runs and imported and "main" in program.mod):
         return main_arguments(program.mod, program.params, parsed.input, parsed.seed, shapes_of(parsed.shape))

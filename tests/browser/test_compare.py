@@ -40,7 +40,7 @@ def test_differences_are_stepped_through_side_by_side(open_view: Opener) -> None
     assert "padding" in say(again)
     # A row leads to its difference, and one that moved to its other place.
     again.locator(row(again, "tanh")).click()
-    assert "Only in A: tanh" in say(again)
+    assert "2 differ, 1 only in A" in say(again)
     press(again, "Home", "ArrowRight")
     again.locator(".compare-grid .row .link").first.click()
     expect(again.locator(".compare-grid .row[aria-selected=true] .cell.code").first).to_contain_text(
@@ -57,9 +57,10 @@ def test_differences_are_stepped_through_side_by_side(open_view: Opener) -> None
 def test_what_is_equal_folds_and_sizes_stand_side_by_side(open_view: Opener) -> None:
     page = open_view(samples("passes"))
     expect(page.locator(".folded-note").first).to_contain_text("more equal rows")
-    before = page.locator(".compare-grid .row").count()
+    rows = page.locator(".compare-grid")
+    before = int(rows.get_attribute("aria-rowcount") or 0)
     press(page, "u")
-    assert page.locator(".compare-grid .row").count() > before
+    assert int(rows.get_attribute("aria-rowcount") or 0) > before
     press(page, "p")
     norms = page.locator(".sizes tr").filter(has_text="nn.batch_norm")
     assert norms.locator("td").all_inner_texts() == ["27", "0", "−27"]

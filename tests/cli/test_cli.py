@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from relay_explorer.cli import main, progress
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps, PassContext, SimplifyInference
+from relay_explorer.views.registry import views
 from tests.support.views.check import check
 
 PROGRAM = "def @main(%x: Tensor[(2), float32]) { tanh(%x) }\n"
@@ -34,6 +36,12 @@ def test_a_model(here: Path, capsys: Output) -> None:
     assert main(["explore", "mlp", "--view", "types", "-o", "out.html"]) == 0
     assert capsys.readouterr().out == "out.html: " + _summary("out.html")
     assert "<title>mlp</title>" in (here / "out.html").read_text("utf-8")
+
+
+def test_the_readme_lists_the_views() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    listed = re.findall(r'^\| `"(\w+)"` \|', readme, re.MULTILINE)
+    assert sorted(listed) == sorted(views())
 
 
 def test_a_pipeline_has_usual_passes(here: Path, capsys: Output) -> None:
@@ -121,13 +129,13 @@ def test_an_ill_typed_program_is_shown(here: Path, capsys: Output) -> None:
 
 
 def test_an_option_that_the_view_does_not_have_is_refused(here: Path, capsys: Output) -> None:
-    assert main(["explore", "mlp", "--view", "ir", "--arg", "1"]) == 1
+    assert main(["explore", "mlp", "--view", "types", "--arg", "1"]) == 1
     assert capsys.readouterr().err == (
-        "error: the view `ir` has no option --arg\n"
-        "help: views that have it: evaluation, lowering, machine, sharing\n"
+        "error: the view `types` has no option --arg\n"
+        "help: views that have it: ir, evaluation, lowering, machine, sharing\n"
     )
     assert main(["explore", "mlp", "--view", "fusion", "--measure"]) == 1
-    assert "views that have it: lowering" in capsys.readouterr().err
+    assert "views that have it: ir, lowering" in capsys.readouterr().err
 
 
 def test_a_run_and_its_arguments(here: Path, capsys: Output) -> None:

@@ -54,8 +54,8 @@ def test_a_view_that_runs_a_model_gets_inputs(here: Path, capsys: Output) -> Non
     assert "@main returns [[" in capsys.readouterr().out
     np.savez("x.npz", x=np.zeros((1, 6), "float32"))
     assert main(["explore", "model.onnx", "--view", "evaluation", "--input", "x.npz", "--json"]) == 0
-    assert main(["explore", "model.onnx", "--view", "ir", "--input", "x.npz"]) == 1
-    assert "the view `ir` has no option --input" in capsys.readouterr().err
+    assert main(["explore", "model.onnx", "--view", "types", "--input", "x.npz"]) == 1
+    assert "the view `types` has no option --input" in capsys.readouterr().err
 
 
 def test_two_versions_of_a_model_are_compared(here: Path, capsys: Output) -> None:
@@ -73,6 +73,12 @@ def test_two_versions_of_a_model_are_compared(here: Path, capsys: Output) -> Non
     assert data("against.json")["pairs"] == data("model-wide.json")["pairs"]
     assert main(["explore", "model.onnx", "--against", "FoldConstant", "--json", "-o", "-"]) == 0
     assert "after FoldConstant" in json.loads(capsys.readouterr().out.splitlines()[-1])["summary"]
+
+
+def test_only_a_view_that_runs_needs_inputs(here: Path, capsys: Output) -> None:
+    Path("any.relay").write_text("def @main(%f: fn (int32) -> int32) { %f(1) }")
+    assert main(["explore", "any.relay", "--json"]) == 0
+    assert main(["explore", "model.onnx", "--shape", "x=n,6", "--json"]) == 0, "of any size"
 
 
 def test_a_model_compared_with_itself_does_not_differ(here: Path, capsys: Output) -> None:

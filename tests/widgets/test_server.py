@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,14 @@ class Client:
         return int(json.loads(answer)["document"])
 
 
+def until(listener: Any, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The first event of this kind."""
+    while True:
+        event: dict[str, Any] = listener.get(timeout=30)
+        if wanted(event):
+            return event
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a program, and things that must not be listed."""
@@ -103,17 +111,13 @@ def test_it_lists_a_folder_and_shows_what_changed(client: Client, folder: Path) 
     assert client.show(document=number, against="last")[0] == 409
     listener = client.server.listen()
     (folder / "net.relay").write_text(PROGRAM.replace("exp", "log"))
-    event = listener.get(timeout=10)
-    assert event is not None
-    assert (event["event"], event["document"]) == ("changed", number)
+    assert until(listener, lambda event: event["event"] == "changed")["document"] == number
     assert client.show(document=number, view="ir")[0] == 200
     status, view = client.show(document=number, against="last")
     assert (status, view["view"]) == (200, "compare")
     assert "−1 × exp, +1 × log" in view["summary"]
     (folder / "new.relay").write_text(PROGRAM)
-    event = listener.get(timeout=10)
-    assert event is not None
-    assert "new.relay" in str(event["documents"])
+    until(listener, lambda event: "new.relay" in str(event["documents"]))
     # An error has its place and remedy; the page says them, and the next version is shown again.
     (folder / "net.relay").write_text("def @main(%x: Tensor[(4), float32]) { expp(%x) }")
     status, answer = client.show(document=number, view="ir")

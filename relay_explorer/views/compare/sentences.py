@@ -14,6 +14,8 @@ from .format import DifferenceKind, Differs, OperatorCount, Pair
 from .rows import Side, attributes
 
 MOST_NAMED = 3  # operators in a sentence
+#: What makes an expression another one; its operands and its type follow from others.
+_OWN = Differs.OPERATOR | Differs.ATTRIBUTES | Differs.VALUE
 _ONE_SIDE = ((Fate.REMOVED, "only in A"), (Fate.ADDED, "only in B"))
 LONGEST = 60  # characters of a value in a sentence
 
@@ -121,7 +123,7 @@ def several(kind: DifferenceKind, pairs: Sequence[Pair], a: Side, b: Side) -> Se
         said = f"{len(pairs):,} adjacent rows {'' if changed else 'are '}{parts[0][1]}."
     lists = [(word, _operators(pairs, a, b, fate)) for fate, word in _ONE_SIDE]
     calls = [(word, text) for word, text in lists if text]
-    if calls:
+    if calls and not any(pair.differs & _OWN for pair in pairs):
         listed = "; ".join(f"{word}: {{{number}}}" for number, (word, _) in enumerate(calls))
         return f"{said}\n{listed[:1].upper()}{listed[1:]}.", *(text for _, text in calls)
     template, *arguments = one(_telling(pairs, a, b), a, b)
@@ -144,7 +146,7 @@ def _telling(pairs: Sequence[Pair], a: Side, b: Side) -> Pair:
     def rank(pair: Pair) -> int:
         sides = [(side, row) for side, row in ((a, pair.a), (b, pair.b)) if row >= 0]
         computes = any(isinstance(side.program.defines(row), Call) for side, row in sides)
-        return 2 * (pair.fate != Fate.REWRITTEN) + (not computes)
+        return 4 * (not pair.differs & _OWN) + 2 * (pair.fate != Fate.REWRITTEN) + (not computes)
 
     return min(pairs, key=rank)
 

@@ -38,7 +38,7 @@ def _options(kind: ViewKind) -> list[dict[str, str]]:
             "name": option.name,
             "label": LABELS[option.name][0],
             "example": LABELS[option.name][1],
-            "type": "flag" if option.type == "bool" else "lines" if option.name == "args" else "text",
+            "type": "flag" if option.name == "measure" else "lines" if option.name == "args" else "text",
         }
         for option in kind.options
         if option.name in LABELS
