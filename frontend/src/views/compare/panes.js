@@ -23,6 +23,10 @@ const BYTES = 1;
 export function drawDifferences(pane, view, step, go) {
   const { differences } = view;
   const from = Math.max(0, Math.min(step - LISTED / 2, differences.length - LISTED));
+  // The list is drawn anew only where it has to show others.
+  const drawn = Number(pane.dataset.from ?? NaN);
+  if (step >= drawn && step < drawn + LISTED && pane.isConnected) return current(pane, step);
+  pane.dataset.from = String(from);
   const shown = differences.slice(from, from + LISTED);
   /** @param {number} count */
   const more = (count) => count > 0 && h("p", { class: "soft" }, `… ${count.toLocaleString("en")} more`);
@@ -42,7 +46,6 @@ export function drawDifferences(pane, view, step, go) {
               class: "entry",
               type: "button",
               "data-step": from + i,
-              "aria-current": from + i === step ? "step" : null,
               onclick: () => go(from + i),
             },
             glyph(MARKS[mark]),
@@ -59,11 +62,21 @@ export function drawDifferences(pane, view, step, go) {
     more(differences.length - from - shown.length),
     differences.length === 1 && h("p", { class: "soft" }, "There is no difference to step through."),
   );
-  const current = pane.querySelector("[aria-current]");
-  if (current && pane.clientHeight) {
-    const [box, own] = [current.getBoundingClientRect(), pane.getBoundingClientRect()];
-    if (box.top < own.top || box.bottom > own.bottom) pane.scrollTop += box.top - own.top - own.height / 3;
-  }
+  return current(pane, step);
+}
+
+/**
+ * Marks the difference that is shown, and brings it into the pane.
+ * @param {HTMLElement} pane
+ * @param {number} step
+ */
+function current(pane, step) {
+  pane.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  const entry = pane.querySelector(`[data-step="${step}"]`);
+  entry?.setAttribute("aria-current", "step");
+  if (!entry || !pane.clientHeight) return;
+  const [box, own] = [entry.getBoundingClientRect(), pane.getBoundingClientRect()];
+  if (box.top < own.top || box.bottom > own.bottom) pane.scrollTop += box.top - own.top - own.height / 3;
 }
 
 /**

@@ -393,6 +393,7 @@ export class CompareExplorer extends Explorer {
     const id = this.paneTabs.selected;
     if (id === "sizes") return drawSizes(this.panes.sizes, this.view);
     const before = this.active;
+    if (this.panes.differences.hidden) return undefined;
     drawDifferences(this.panes.differences, this.view, this.step, (step) => this.jump(step));
     this.refocus(before, ["step"]);
     return undefined;
