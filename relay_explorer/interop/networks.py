@@ -37,7 +37,8 @@ def to_networkx(
     * "dataflow": a MultiDiGraph with a node for each expression, and an edge from each operand to each use.
       The value that a `let` binds, or that a `match` takes apart, leads to the variable, so a recursive
       function makes a cycle; otherwise, the graph is acyclic. With `lets=False`, a variable that a `let`
-      binds and its value are one node, and the `let` is none.
+      binds and its value are one node, and the `let` is none. Such a graph does not say in which order
+      references are read and written, so convert a program with references back with its `let`s.
     * "calls": a DiGraph with a node for each function of a module, whose key is its name, and an edge to each
       function to which it refers.
     * "constraints": a MultiDiGraph, which is bipartite: the classes of equal type variables ("t0" …), and the
