@@ -112,7 +112,7 @@ export function createTimeline({
   const dense = () => inner() / Math.max(1, shown[1] - shown[0]) < ROOM;
   const magnified = () => shown[1] - shown[0] < last;
   /** The steps that are shown. */
-  const ends = () => [Math.max(0, Math.ceil(shown[0])), Math.min(last, Math.floor(shown[1]))];
+  const ends = () => [Math.max(0, Math.ceil(shown[0])), Math.min(kinds.length - 1, Math.floor(shown[1]))];
 
   function drawMarks() {
     const [from, to] = ends();
