@@ -96,6 +96,9 @@ export function createFrame(root, { title, what, summary }) {
     if (open === said.classList.contains("open") || (open && more.hidden)) return false;
     said.classList.toggle("open", open);
     more.setAttribute("aria-expanded", String(open));
+    // A region that scrolls can have the focus.
+    if (open) words.tabIndex = 0;
+    else words.removeAttribute("tabindex");
     more.textContent = open ? "less" : "more";
     more.title = `the sentence ${open ? "in its room" : "in full"} (d)`;
     if (!open) cut();
