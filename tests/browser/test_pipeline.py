@@ -278,6 +278,7 @@ def test_the_graph_and_the_rows_follow_one_expression(open_view: Opener) -> None
     expect(page.locator(".pane.history .heading")).to_contain_text("The history of %0 nn.relu")
     expect(selected(page)).to_contain_text("nn.relu")
     expect(page.locator(".flow-node.is-kin .flow-label")).to_have_text("nn.relu")
+    press(page, "ArrowDown", "ArrowUp")  # a reader's key brings the explorer into sight
     row(page, "%biased").locator(".c-after").hover()
     expect(page.locator(".flow-node.is-hover")).to_have_count(1)
     page.keyboard.press("ArrowDown")
