@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -79,6 +80,7 @@ def test_bookmarks_have_names_and_go_with_the_link(open_view: Opener) -> None:
     expect(page.get_by_role("button", name="it waits <b>", exact=True)).to_be_visible()
     page.keyboard.press("Escape")
     press(page, "Home")
+    page.get_by_role("button", name="more tools").click()
     page.get_by_role("button", name="link").click()
     link = page.get_by_role("dialog").get_by_label("link").input_value()
     assert "marks=" in link
@@ -98,3 +100,19 @@ def test_bookmarks_have_names_and_go_with_the_link(open_view: Opener) -> None:
     again.wait_for_function("window.ready === true")
     # A link that still names it brings it back; the page alone does not.
     assert page.evaluate("Object.keys(localStorage).length") == 1
+
+
+def test_a_long_name_leaves_room_for_the_sentence(open_view: Opener) -> None:
+    name = "layer_" * 75 + "weight"
+    data: dict[str, Any] = Samples("fusion")("obstacle")
+    data["strings"] = [re.sub("^%.* ", f"%{name} ", text) for text in data["strings"]]
+    page = open_view(data, width=390, height=844)
+    press(page, "Home", "ArrowRight")
+    more = page.locator(".say").get_by_role("button", name="the whole name").first
+    expect(more).to_be_visible()
+    short = page.locator(".say").inner_text()
+    assert name not in short
+    assert "…" in short
+    more.click()
+    assert name in page.locator(".say").inner_text()
+    expect(page.locator(".say").get_by_role("button", name="shorten the name").first).to_be_focused()

@@ -7,7 +7,8 @@ import json
 import pytest
 from inline_snapshot import snapshot
 
-from relay_explorer import explore, models
+from relay_explorer import explore, models, relay
+from relay_explorer.ir import Function, GlobalVar, IRModule, Var
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.recorder import Recorder
@@ -229,3 +230,13 @@ def test_recording_changes_nothing() -> None:
             told = step(module)
         assert structural_equal(told, step(module))
         module = told
+
+
+def test_an_item_is_called_what_its_row_calls_it() -> None:
+    hostile, long = Var("<script>alert(1)</script>"), Var("w" * 450)
+    module = IRModule({GlobalVar("main"): Function([hostile, long], relay.add(hostile, long))})
+    view = pipeline_view(module, [ToANormalForm()])
+    named = [item for item in view.items if item.label.startswith("%")]
+    assert named
+    for item in named:
+        assert item.label in {token.text for token in view.rows[item.row].tokens}

@@ -3,7 +3,7 @@
 import { activeIn, h, s, uid } from "./dom.js";
 
 /** What stays in the bar. */
-const STAYS = ".name, .transport, .grow, .count, .ends";
+const STAYS = ".name, .places, .transport, .grow, .count, .ends";
 const WHOLE = "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4";
 const PART = "M6 2v4H2M14 6h-4V2M10 14v-4h4M2 10h4v4";
 

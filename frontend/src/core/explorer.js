@@ -121,6 +121,7 @@ export class Explorer {
   frameOf(what, steps = this.count) {
     const { title, summary } = this.view;
     this.shell = createFrame(this.root, { title, what, summary });
+    this.shell.bar.append(placeButtons(this.ctx, (by) => this.revisit(by)));
     this.counter = h("span", { class: "count" });
     if (steps === undefined) return;
     const characters = () => this.shell.say.textContent.length;
@@ -223,7 +224,6 @@ export class Explorer {
       { class: "group tools" },
       this.transport?.speed,
       this.filmTools(),
-      placeButtons(this.ctx, (by) => this.revisit(by)),
       own,
       find && this.button("find", "find (/)", () => this.search.open()),
       this.button("link", "link to this state (copied), bookmarks (b)", () => this.share()),

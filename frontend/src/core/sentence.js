@@ -1,6 +1,7 @@
 // A sentence of the data: a template and its arguments. `{0}` is drawn as code, and so is what stands between
 // backticks; `**x**` is strong, `{{` and `}}` are braces, and what follows a line break is the small second sentence.
 import { h } from "./dom.js";
+import { withRoom } from "./names.js";
 /** @import { Child } from "./types.js" */
 
 /** @typedef {string | { code: string, strong?: undefined } | { strong: Part[], code?: undefined }} Part */
@@ -106,7 +107,7 @@ export function sentence(say, code = (value) => h("code", null, value)) {
     list.flatMap((p) =>
       typeof p === "string"
         ? withTerms(p, linked)
-        : [p.strong ? h("strong", null, draw(p.strong)) : code(p.code)],
+        : [p.strong ? h("strong", null, draw(p.strong)) : withRoom(code(p.code), p.code)],
     );
   const [first, ...rest] = template.split("\n");
   const nodes = draw(parts(first, args));

@@ -22,19 +22,20 @@ export function placeButtons(ctx, revisit) {
         type: "button",
         title,
         "aria-label": title.replace(/ \(.*/, ""),
-        hidden: true,
         onclick: () => revisit(by),
       },
       sign,
     );
   const back = button("‹", "back to where you were (Backspace)", -1);
   const forward = button("›", "forward again (Shift+Backspace)", 1);
+  const el = h("span", { class: "group places", hidden: true }, back, forward);
+  forward.hidden = true;
   ctx.on("places", ({ canBack, canForward }) => {
-    back.hidden = !canBack && !canForward;
+    el.hidden = !canBack && !canForward;
     back.disabled = !canBack;
     forward.hidden = !canForward;
   });
-  return [back, forward];
+  return el;
 }
 
 /**

@@ -186,9 +186,11 @@ class _Builder:
                 mark = Fate.KEPT if before is None else self._fate(expr, came)
                 row = program.row(expr)
                 amount = cost.get(expr)
+                # A variable is called what its row calls it, which may differ from its name hint.
+                called = program.name(expr) if isinstance(expr, Var) else None
                 self.items.append(
                     PipelineItem(
-                        stage, row + offset if row >= 0 else -1, label(expr), came, mark,
+                        stage, row + offset if row >= 0 else -1, called or label(expr), came, mark,
                         amount.flops if amount else 0, amount.bytes if amount else 0,
                     )
                 )  # fmt: skip

@@ -1,7 +1,6 @@
 // The tools above the panes.
 
 import { h } from "../../core/dom.js";
-import { placeButtons } from "../../core/share.js";
 /** @import { IrExplorer } from "./view.js" */
 
 /** @param {IrExplorer} explorer */
@@ -72,7 +71,6 @@ export function createTools(explorer) {
     h(
       "span",
       { class: "group" },
-      placeButtons(explorer.ctx, (by) => explorer.revisit(by)),
       button("find", "find (/)", () => explorer.finder.search.open()),
       button("link", "a link to this state", () => explorer.share()),
       button("save", "save or print what is shown", () => explorer.save()),

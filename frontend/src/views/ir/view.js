@@ -6,7 +6,7 @@ import { createFrame, showHelp } from "../../core/frame.js";
 import { bindKeys } from "../../core/keys.js";
 import { showSave } from "../../core/save/menu.js";
 import { addStyle } from "../../core/style.js";
-import { showLink } from "../../core/share.js";
+import { placeButtons, showLink } from "../../core/share.js";
 import { createTabs } from "../../core/tabs.js";
 import { createGraph } from "../../graph/draw.js";
 import { shortened } from "../../core/names.js";
@@ -166,7 +166,10 @@ export class IrExplorer {
       selected: "graph",
       onSelect: (id, byReader) => this.showTab(id, byReader),
     });
-    this.frame.bar.append(this.tools.el);
+    this.frame.bar.append(
+      placeButtons(ctx, (by) => this.revisit(by)),
+      this.tools.el,
+    );
     this.frame.settle();
     this.frame.body.append(
       this.finder.search.el,

@@ -169,7 +169,8 @@ export class SharingExplorer extends Explorer {
     const [form, row] = (state.row ?? "").split(".").map((part) => integer(part, -1));
     for (const [i, { rows }] of this.forms.entries())
       rows?.select(i === form && this.model.forms[i].rows[row] ? row : -1, { quiet: true });
-    this.mark();
+    // The same computation is in the window of every form, as it was when the reader chose it.
+    this.mark(true);
     this.tell();
   }
 
