@@ -16,7 +16,7 @@ from .views.format import View
 from .views.frameworks import from_pytorch, is_pytorch
 from .views.registry import Answering, chosen, view_kind
 from .views.source import LARGEST, Source
-from .widgets import carriers, page, widget
+from .widgets import carriers, files, page, widget
 from .widgets.host import Host, current
 
 if TYPE_CHECKING:
@@ -77,11 +77,16 @@ class Explorer:
         return page.page(self.view, self.name, self.state)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write `to_html()` to a file and return its path; a name without a suffix gets `.html`."""
+        """Write the explorer to a file, whose suffix says how, and return its path. `.html`, the default, is
+        `to_html()`; `.svg` is the static picture; `.txt` the program; `.csv` its rows with their names,
+        operators, types and notes; `.json` is `to_json()`. A spreadsheet computes nothing in the CSV: a text
+        that would be a formula begins with an apostrophe. Pictures of what a reader sees, and films, need a
+        browser: the explorer's own *save* makes them.
+        """
         target = Path(path)
         if not target.suffix:
             target = target.with_suffix(".html")
-        target.write_text(self.to_html(), "utf-8", newline="\n")
+        target.write_text(files.content(self.view, target.suffix.lower(), self.to_html), "utf-8", newline="")
         return target
 
     # -- showing

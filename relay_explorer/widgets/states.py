@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from urllib.parse import quote, unquote
 
 from ..views.format import RowKind, TokenClass, View
@@ -40,32 +41,27 @@ def selection(view: View, token: str) -> dict[str, object]:
     number = view.selected_row(pairs(token))
     if not 0 <= number < len(view.rows):
         return {}
-    row = view.rows[number]
-    return {
-        "row": number,
-        "text": row.text,
-        "name": _name(view, number),
-        "operator": next((t.text for t in row.tokens if t.kind == TokenClass.OPERATOR), ""),
-        "type": _type(view, number),
-        "function": _function(view, number),
-    }
+    facts = next(islice(row_facts(view), number, None))
+    return {"row": number, "text": view.rows[number].text, **facts}
 
 
-def _type(view: View, number: int) -> str:
+def row_facts(view: View) -> Iterator[dict[str, str]]:
+    """Yield for each row the name that it binds, its operator, its type as far as the view knows it, and the
+    function around it.
+    """
     nodes = getattr(view, "nodes", ())
-    node = view.rows[number].node
-    own = next((n for n in nodes if getattr(n, "row", -1) == number and getattr(n, "type", "")), None)
-    if own is None and 0 <= node < len(nodes):
-        own = nodes[node]
-    written = "".join(t.text for t in view.rows[number].tokens if t.kind == TokenClass.TYPE)
-    return str(getattr(own, "type", "")) or written
-
-
-def _function(view: View, number: int) -> str:
-    for row in reversed(view.rows[: number + 1]):
+    types = {getattr(node, "row", -1): str(getattr(node, "type", "")) for node in nodes}
+    function = ""
+    for number, row in enumerate(view.rows):
         if row.kind == RowKind.FUNCTION:
-            return next((t.text for t in row.tokens if t.kind == TokenClass.GLOBAL), "")
-    return ""
+            function = next((t.text for t in row.tokens if t.kind == TokenClass.GLOBAL), "")
+        written = "".join(t.text for t in row.tokens if t.kind == TokenClass.TYPE)
+        yield {
+            "name": _name(view, number),
+            "operator": next((t.text for t in row.tokens if t.kind == TokenClass.OPERATOR), ""),
+            "type": types.get(number, "") or written,
+            "function": function,
+        }
 
 
 def selecting(view: View, wanted: Mapping[str, object]) -> dict[str, str]:

@@ -148,3 +148,20 @@ def test_a_frame_that_refuses_downloads_shows_what_it_would_save(browser: Browse
         re.compile(r"^row,depth,kind,program")
     )
     page.close()
+
+
+def test_the_whole_program_is_printed(open_view: Opener) -> None:
+    lines = "".join(f"let %v{i} = exp(%x);" for i in range(400))
+    page = open_view(explore(f"def @main(%x: float32) {{ {lines} %x }}", view="types").to_dict())
+    rows = page.locator(".row")
+    assert rows.count() < 200
+    page.emulate_media(media="print")
+    expect(rows).to_have_count(404)
+    expect(page.locator(".bar .btn").first).to_be_hidden()
+    box = page.locator(".scroller").first.bounding_box()
+    assert box is not None
+    assert box["height"] > 404 * 20
+    page.emulate_media(media="screen")
+    page.wait_for_function(
+        "document.querySelector('.relay-explorer').shadowRoot.querySelectorAll('.row').length < 200"
+    )

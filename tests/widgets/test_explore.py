@@ -104,7 +104,7 @@ def test_too_large_a_program_is_refused_at_once() -> None:
 
 
 def test_an_unknown_view() -> None:
-    with pytest.raises(ValueError, match="there is no view 'kernels': views are 'ir', 'costs'"):
+    with pytest.raises(ValueError, match="there is no view 'kernels': views are 'ir', 'compare', 'costs'"):
         explore(SMALL, view="kernels")
 
 
@@ -112,7 +112,7 @@ def test_an_option_that_a_view_does_not_have_is_refused() -> None:
     with pytest.raises(ValueError, match="the view 'ir' has no option `passes`") as caught:
         explore(SMALL, view="ir", passes=[FuseOps()])
     assert isinstance(caught.value, ViewError)
-    assert list(caught.value.help) == ["'pipeline' has it", "'ir' has no options"]
+    assert caught.value.help[0] == "'compare', 'pipeline' have it"
     with pytest.raises(ViewError, match="'fusion' has no option `limit`") as caught:
         explore(SMALL, view="fusion", limit=3)
     assert caught.value.help[0] == "'evaluation', 'machine', 'partial' have it"
@@ -186,6 +186,22 @@ def test_saving(tmp_path: Path) -> None:
     assert text == result.to_html()
     assert "<title>&lt;b&gt;&quot;A &amp; B&quot;&lt;/b&gt;</title>" in text
     assert result.save(str(tmp_path / "other.htm")) == tmp_path / "other.htm"
+
+
+def test_saving_without_a_browser(tmp_path: Path) -> None:
+    result = explore("def @main(%x: Tensor[(2), float32]) { let %a = exp(%x); tanh(%a) }", title="=1+1")
+    assert result.save(tmp_path / "a.svg").read_text("utf-8").startswith("<svg ")
+    assert json.loads(result.save(tmp_path / "a.json").read_text("utf-8"))["title"] == "=1+1"
+    assert result.save(tmp_path / "a.txt").read_bytes().decode() == (
+        "def @main(\n  %x: Tensor[(2), float32]) {\n  let %a = exp(%x);\n  tanh(%a)\n}\n"
+    )
+    table = result.save(tmp_path / "a.csv").read_bytes().decode("utf-8-sig").split("\r\n")
+    assert table[0] == "row,depth,kind,program,name,operator,type,function,note,imported from"
+    assert table[3].startswith('2,1,let,let %a = exp(%x);,%a,exp,"Tensor[(2), float32]",\'@main,')
+    with pytest.raises(RelayError, match=r"a \.png file is drawn by a browser"):
+        result.save(tmp_path / "a.png")
+    with pytest.raises(RelayError, match=r"cannot be saved as \.docx"):
+        result.save(tmp_path / "a.docx")
 
 
 def test_the_package_is_light_until_it_is_used() -> None:

@@ -4,6 +4,7 @@ import { activeIn, fill, h } from "./dom.js";
 import { scale, scaledWidth } from "./fit.js";
 import { clearLetters } from "./letters.js";
 import { CHOSEN } from "./imported.js";
+import { watchPrint } from "./print.js";
 import { drawRow } from "./row.js";
 import { registerGrid } from "./save/tables.js";
 import { createWhole } from "./whole.js";
@@ -81,6 +82,7 @@ export function createRows({
   /** The row that Tab reaches. */
   let stop = -1;
   let frame = 0;
+  let printing = false;
   /** The columns as last drawn; nothing is drawn before the first setColumns. */
   let drawn = "";
   let measured = false;
@@ -165,7 +167,7 @@ export function createRows({
   }
 
   function range() {
-    if (visible.length <= VIRTUAL_ABOVE) return [0, visible.length];
+    if (printing || visible.length <= VIRTUAL_ABOVE) return [0, visible.length];
     const first = indexAt(y, port.top) - OVERSCAN;
     return [Math.max(0, first), Math.min(visible.length, indexAt(y, port.top + port.height) + OVERSCAN)];
   }
@@ -397,6 +399,11 @@ export function createRows({
     showWhole();
   });
   sizes.observe(scroller);
+  const stopPrint = watchPrint((on) => {
+    printing = on;
+    look();
+    render();
+  });
 
   /** Which columns stand beside the program (all by default), and whether they stand under each line. */
   function setColumns(ids = columns.map((column) => column.id), under = false) {
@@ -529,6 +536,7 @@ export function createRows({
     destroy() {
       cancelAnimationFrame(frame);
       sizes.disconnect();
+      stopPrint();
     },
   };
 }

@@ -2,6 +2,7 @@
 import contrast from "./contrast.css";
 import fit from "./fit.css";
 import frame from "./frame.css";
+import print from "./print.css";
 import rows from "./rows.css";
 import theme from "./theme.css";
 import timeline from "./timeline.css";
@@ -22,7 +23,7 @@ export function addStyle(css) {
 
 /** @param {ShadowRoot} shadow */
 export function styleRoot(shadow) {
-  let css = [...sheets, contrast].join("\n");
+  let css = [...sheets, contrast, print].join("\n");
   if (window.CSS && !CSS.supports("color", "color-mix(in srgb, red, blue)")) css = unmixed(css);
   if ("adoptedStyleSheets" in shadow && typeof CSSStyleSheet === "function") {
     if (!shared) {

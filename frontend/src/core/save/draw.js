@@ -9,7 +9,7 @@ import { drawText, round, xmlText } from "./words.js";
 
 /** What is of no use in a picture. */
 const LEFT_OUT =
-  ".tools, .transport, .pop, .sr, .zoom, .flow-zoom, .minimap, .gtip, .hint, .proxy, .foot .keys, .find, [hidden]";
+  ".bar .btn, .ir-tools, .transport, .pop, .sr, .zoom, .flow-zoom, .minimap, .gtip, .hint, .proxy, .foot .keys, .find, [hidden]";
 
 /** A canvas that can also draw itself as shapes. @typedef {HTMLCanvasElement & { rxDraw?: () => SVGElement | null }} Drawn */
 

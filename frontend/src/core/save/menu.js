@@ -177,7 +177,7 @@ export function showSave(frame, source) {
         "the name of the chosen line, with the functions and modules around it",
         copyPath,
       ),
-      h("button", { class: "btn", type: "button", onclick: print }, "print"),
+      h("button", { class: "btn", type: "button", onclick: print }, "print the page"),
     ),
     result,
   ];
