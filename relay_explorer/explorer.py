@@ -32,8 +32,14 @@ _names: dict[str, itertools.count[int]] = {}
 
 
 class Explorer:
-    """An explorer of one view, which displays itself as the last expression of a cell: in JupyterLab,
-    Notebook 7, marimo and built pages; it is written for VS Code and Colab too, but not tested there.
+    """An explorer of one view, which displays itself as the last expression of a cell.
+
+    The tests run it in JupyterLab 4.6 and Notebook 7.6, and with the versions of IPython and ipywidgets that
+    Colab has. `tools/hosts.py` also ran it in VS Code's notebook editor (code-server 4.100, a stored notebook
+    without a kernel), marimo 0.25, Voilà 0.5 and pages of nbconvert 7.17, all in Chromium. Colab itself was
+    not run: the tool simulates its frames, which see no other output. A notebook that its front end does not
+    trust shows the static picture. A live widget works in a notebook that is opened again without a kernel if
+    the notebook was saved with the state of its widgets.
 
     `view` is the data, `name` the explorer's name in the addresses of a page (`#rx-NAME:STATE`).
     """

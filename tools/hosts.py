@@ -119,7 +119,7 @@ def notebook(setup: Setup, cells: list[str], name: str, execute: bool = True) ->
     """Write a notebook, and run it so that its outputs are stored."""
     path = setup.folder / name
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    made = [
+    content: list[dict[str, object]] = [
         {
             "cell_type": "code",
             "id": f"cell{i}",
@@ -131,12 +131,19 @@ def notebook(setup: Setup, cells: list[str], name: str, execute: bool = True) ->
         for i, source in enumerate(cells)
     ]
     path.write_text(
-        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": made})
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": content})
     )
     if execute:
         run = [setup.python, "-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", str(path)]
         subprocess.run(run, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
     return path
+
+
+def trust(setup: Setup, path: Path) -> None:
+    """Have Jupyter run the scripts of outputs that were stored by another program."""
+    environment = {**os.environ, "HOME": str(setup.folder)}
+    command = [setup.python, "-m", "jupyter", "trust", str(path)]
+    subprocess.run(command, check=True, capture_output=True, env=environment)
 
 
 def explorers(page: Page, count: int, seconds: int = 60) -> list[JSHandle]:
@@ -171,14 +178,15 @@ def versions(setup: Setup, *names: str) -> str:
 
 def jupyter(application: str, path: str) -> Callable[[Setup], tuple[str, str]]:
     def run(setup: Setup) -> tuple[str, str]:
-        name = notebook(setup, [IMPORT, *STATIC], "saved.ipynb").name
+        path_saved = notebook(setup, [IMPORT, *STATIC], "saved.ipynb")
+        trust(setup, path_saved)
         fresh = notebook(setup, [IMPORT, *STATIC, LIVE], "fresh.ipynb", execute=False).name
         port = free_port()
         command = [setup.python, "-m", application, "--no-browser", "--allow-root", f"--port={port}"]
         command += ["--IdentityProvider.token=", f"--ServerApp.root_dir={setup.folder}"]
         with serving(command, port, setup, "/api") as address:
             page = setup.browser.new_page(viewport={"width": 1280, "height": 2400})
-            page.goto(f"{address}/{path}/{name}")
+            page.goto(f"{address}/{path}/{path_saved.name}")
             saved = check(page, 2)
             page.goto(f"{address}/{path}/{fresh}")
             page.locator(".jp-CodeCell").first.wait_for(timeout=60_000)
@@ -323,7 +331,10 @@ def vscode(setup: Setup) -> tuple[str, str]:
     with serving(command, port, setup) as address:
         page = setup.browser.new_page(viewport={"width": 1400, "height": 1400})
         page.goto(f"{address}/?folder={work}")
-        page.get_by_role("treeitem", name=path.name).dblclick(timeout=90_000)
+        entry = page.get_by_role("treeitem", name=path.name)
+        entry.wait_for(timeout=90_000)
+        page.wait_for_timeout(20_000)  # before its extensions have started, it opens notebooks as text
+        entry.dblclick()
         result = check(page, 2, 120)
         page.close()
     return f"code-server {package['version']}", result
