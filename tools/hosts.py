@@ -258,16 +258,23 @@ def panel(setup: Setup) -> tuple[str, str]:
         f"live = relay_explorer.explore('{PROGRAM}', view='types', live=True)\n"
         "label = pn.widgets.StaticText(name='step', value='none')\n"
         "live.widget().observe(lambda change: setattr(label, 'value', str(change['new'])), 'step')\n"
-        "pn.Column(label, pn.pane.IPyWidget(live.widget())).servable()\n"
+        "pn.Column(label, pn.pane.IPyWidget(live.widget(), sizing_mode='stretch_width')).servable()\n"
     )
     port = free_port()
     command = [setup.python, "-m", "panel", "serve", str(path), f"--port={port}", "--address=127.0.0.1"]
     with serving(command, port, setup, "/served") as address:
         page = setup.browser.new_page(viewport={"width": 1280, "height": 1600})
+        # Panel loads anywidget's own script from a server of the network: here it comes from the environment.
+        (script,) = Path(setup.python).parents[1].rglob("nbextensions/anywidget/index.js")
+        headers = {"Access-Control-Allow-Origin": "*", "Content-Type": "text/javascript"}
+        page.route(
+            "https://unpkg.com/**",
+            lambda route: route.fulfill(body=script.read_text("utf-8"), headers=headers),
+        )
         page.goto(f"{address}/served")
         result = check(page, 1)
         page.wait_for_timeout(1500)
-        result += f"; {' '.join(page.locator('.bk-panel-models-markup-HTML').first.inner_text().split())}"
+        result += f"; {' '.join(page.get_by_text('step:').first.inner_text().split())}"
         page.close()
     return versions(setup, "panel", "ipywidgets_bokeh", "anywidget"), result
 

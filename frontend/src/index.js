@@ -61,6 +61,10 @@ if (typeof document !== "undefined") {
 /** anywidget: the view in `model.get("view")`, the state in `model.get("state")`; a question goes out as `ask`, and a refusal comes back as `problem`. */
 function render({ model, el }) {
   const host = document.createElement("div");
+  // Beside other widgets its width may follow from its content, which an explorer adapts to its width.
+  host.style.containIntrinsicInlineSize = "720px";
+  el.style.flexGrow = "1";
+  el.style.minWidth = "0";
   el.append(host);
   let explorer = null;
   /** The state that followed from the model's: it is not the reader's. */

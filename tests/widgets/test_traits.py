@@ -158,6 +158,10 @@ def test_the_widget_in_a_page(browser: Browser) -> None:
     page.get_by_role("button", name="next step").first.click()
     page.wait_for_function("model.values.state.includes('step=4')")
     expect(page.locator(".rx .count").nth(1)).to_contain_text("4")
+    page.evaluate("document.querySelectorAll('main')[1].parentNode.style.display = 'inline-flex'")
+    box = page.locator(".rx").nth(1).bounding_box()
+    assert box is not None
+    assert box["width"] > 300, "beside others it is not squeezed to nothing"
     page.evaluate("model.set('state', 'step=2')")
     expect(page.locator(".rx .count").first).to_contain_text("2")
     page.evaluate("async () => { for (const end of window.ends) (await end)(); }")
