@@ -36,10 +36,10 @@ class Explorer:
 
     The tests run it in JupyterLab 4.6 and Notebook 7.6, and with the versions of IPython and ipywidgets that
     Colab has. `tools/hosts.py` also ran it in VS Code's notebook editor (code-server 4.100, a stored notebook
-    without a kernel), marimo 0.25, Voilà 0.5 and pages of nbconvert 7.17, all in Chromium. Colab itself was
-    not run: the tool simulates its frames, which see no other output. A notebook that its front end does not
-    trust shows the static picture. A live widget works in a notebook that is opened again without a kernel if
-    the notebook was saved with the state of its widgets.
+    without a kernel), marimo 0.25, Panel 1.9, Voilà 0.5 and pages of nbconvert 7.17, all in Chromium. Colab
+    itself was not run: the tool simulates its frames, which see no other output. A notebook that a front end
+    does not trust shows the static picture. A live widget works in a notebook that is opened again without a
+    kernel if the notebook was saved with the state of its widgets.
 
     `view` is the data, `name` the explorer's name in the addresses of a page (`#rx-NAME:STATE`).
     """

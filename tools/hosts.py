@@ -188,7 +188,7 @@ def jupyter(application: str, path: str) -> Callable[[Setup], tuple[str, str]]:
             page = setup.browser.new_page(viewport={"width": 1280, "height": 2400})
             page.goto(f"{address}/{path}/{path_saved.name}")
             saved = check(page, 2)
-            page.goto(f"{address}/{path}/{fresh}")
+            page.goto(f"{address}/{path}/{fresh}?reset")
             page.locator(".jp-CodeCell").first.wait_for(timeout=60_000)
             page.wait_for_timeout(6000)
             for number in range(4):

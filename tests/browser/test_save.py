@@ -29,6 +29,10 @@ def view(name: str) -> dict[str, Any]:
 
 
 def menu(page: Page) -> Locator:
+    """Open the menu, which is among the other tools on a phone."""
+    more = page.get_by_role("button", name="more tools").first
+    if more.is_visible():
+        more.click()
     page.locator(".tools, .ir-tools").get_by_role("button", name="save", exact=False).first.click()
     return page.get_by_role("dialog", name="Save or print")
 
