@@ -8,6 +8,7 @@ import { FONT, estimate } from "./measure.js";
 
 export const TYPE_SIZE = 10.5,
   OPERAND_SIZE = 10;
+const NEAR = 60; // how far outside of a region something may be that a text in it could cover
 const CELL = 160; // side of a square of the index of texts
 const BADGE = 15; // the height of a number of uses, and about its width per letter
 
@@ -53,15 +54,21 @@ function operandsOf(model, from, to) {
 }
 
 /**
- * The texts of a scene that have room, in the order of their sources.
+ * The texts of a scene between two heights that have room, in the order of the paths.
+ * @param {number} top
+ * @param {number} bottom
  * @param {Measure} measure
  * @returns {Label[]}
  */
-export function placeLabels(scene, model, measure = estimate) {
+export function placeLabels(scene, model, top, bottom, measure = estimate) {
+  const { bounds, layout } = scene;
+  const region = [bounds.x, top - NEAR, bounds.x + bounds.w, bottom + NEAR];
+  const paths = scene.pathsIn(...region).map((/** @type {number} */ i) => layout.paths[i]);
+  const within = (/** @type {number} */ y) => y >= top && y < bottom;
   const taken = new Boxes();
   /** @type {Label[]} */
   const labels = [];
-  for (const item of scene.items) {
+  for (const item of scene.itemsIn(...region)) {
     if (item.frame) taken.add([item.x, item.y, item.x + item.w, item.y + 24]);
     else taken.add([item.x, item.y, item.x + item.w, item.y + item.h]);
     const uses = item.group < 0 ? model.uses(item.id) : 0;
@@ -91,32 +98,32 @@ export function placeLabels(scene, model, measure = estimate) {
   }
 
   const arriving = new Map();
-  for (const path of scene.layout.paths) {
-    if (path.to < 0) continue;
+  for (const path of paths) {
+    if (path.to < 0 || !within(path.points.at(-1))) continue;
     if (!arriving.has(path.to)) arriving.set(path.to, []);
     arriving.get(path.to).push(path);
   }
-  for (const [to, paths] of arriving) {
-    if (paths.length < 2) continue;
-    const x = paths[0].points.at(-2),
-      y = paths[0].points.at(-1) - 7;
+  for (const [to, heads] of arriving) {
+    if (heads.length < 2) continue;
+    const x = heads[0].points.at(-2),
+      y = heads[0].points.at(-1) - 7;
     // Those that come from one side share a place.
     for (const [side, from] of /** @type {[CanvasTextAlign, (dx: number) => boolean][]} */ ([
       ["right", (dx) => dx <= 1],
       ["left", (dx) => dx > 1],
     ])) {
-      const numbers = paths
+      const numbers = heads
         .filter(({ points }) => from(points.at(-4) - x))
         .flatMap(({ source }) => operandsOf(model, source, to).split(", ").filter(Boolean));
       if (!numbers.length) continue;
       const text = numbers.sort((a, b) => a - b).join(", ");
-      place({ text, y, source: paths[0].source, to, kind: "operand" }, x, [side]);
+      place({ text, y, source: heads[0].source, to, kind: "operand" }, x, [side]);
     }
   }
 
   const done = new Set();
-  for (const { source, from, points } of scene.layout.paths) {
-    if (source >= model.count || from !== source || done.has(source)) continue;
+  for (const { source, from, points } of paths) {
+    if (source >= model.count || from !== source || done.has(source) || !within(points[1])) continue;
     done.add(source);
     const text = model.short(source);
     if (!text) continue;

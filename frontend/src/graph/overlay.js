@@ -91,11 +91,16 @@ function edges(g, list, palette, scale, alpha) {
  * @param {null | CanvasRenderingContext2D} g
  */
 function texts(g, scene, list, palette, scale) {
-  const sources = new Set(list.map(({ path }) => path.source)),
-    targets = new Set(list.map(({ path }) => path.to));
+  const written = new Set();
+  for (const { path } of list) {
+    const { points: p } = path;
+    for (const shown of scene.labelsIn(p[0] - 1, p[1], p[0] + 1, p[1] + 20))
+      if (shown.kind === "type" && shown.source === path.source) written.add(shown);
+    for (const shown of scene.labelsIn(p.at(-2) - 1, p.at(-1) - 20, p.at(-2) + 1, p.at(-1)))
+      if (shown.kind === "operand" && shown.to === path.to) written.add(shown);
+  }
   g.textBaseline = "middle";
-  for (const { text, x, y, align, source, to, kind } of scene.labels()) {
-    if (kind === "type" ? !sources.has(source) : !targets.has(to)) continue;
+  for (const { text, x, y, align, kind } of written) {
     g.font =
       kind === "type"
         ? `${Math.max(TYPE_SIZE, 9.5 / scale)}px ${palette.mono}`

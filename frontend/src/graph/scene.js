@@ -5,6 +5,7 @@ import { estimate } from "./measure.js";
 
 export const STUB = 7; // length of a stub, in the drawing's own units
 const STUB_REACH = 5; // how near to its end counts as on it
+const BAND = 3000; // the height of a part of the drawing whose texts are placed at once
 const LABEL_REACH = 240; // how far a text may stand from the place where it is indexed
 const CELL = 320; // side of a square of the index, in the drawing's own units
 
@@ -56,8 +57,9 @@ export function createScene(model, layout, measure = estimate) {
   layout.paths.forEach((path, i) => addPath(grid, i, path.points));
   const unique = (list) => [...new Set(list)].sort((a, b) => a - b);
   const right = busyOnTheRight(layout);
-  /** @type {ReturnType<typeof placeLabels> | null} */
-  let labels = null;
+  /** @type {ReturnType<typeof placeLabels>} */
+  const labels = [];
+  const bands = new Set(); // those whose texts are placed
   return {
     layout,
     items,
@@ -75,25 +77,22 @@ export function createScene(model, layout, measure = estimate) {
       ...unique(grid.near("items", x0, y0, x1, y1)).map((i) => items[i]),
     ],
     /**
-     * The texts on edges, placed when they are first asked for.
+     * The texts on edges, placed band by band, when a band is first seen.
      * @param {number} x0
      * @param {number} y0
      * @param {number} x1
      * @param {number} y1
      */
     labelsIn(x0, y0, x1, y1) {
-      const all = this.labels();
-      return unique(grid.near("labels", x0, y0, x1, y1)).map((i) => all[i]);
-    },
-    /** All texts on edges. */
-    labels() {
-      if (!labels) {
-        labels = placeLabels(this, model, measure);
-        labels.forEach(({ x, y }, i) =>
-          grid.add("labels", i, x - LABEL_REACH, y - 8, x + LABEL_REACH, y + 8),
-        );
+      for (let band = Math.floor(y0 / BAND); band <= Math.floor(y1 / BAND); band++) {
+        if (bands.has(band)) continue;
+        bands.add(band);
+        for (const label of placeLabels(this, model, band * BAND, (band + 1) * BAND, measure)) {
+          const { x, y } = label;
+          grid.add("labels", labels.push(label) - 1, x - LABEL_REACH, y - 8, x + LABEL_REACH, y + 8);
+        }
       }
-      return labels;
+      return unique(grid.near("labels", x0, y0, x1, y1)).map((i) => labels[i]);
     },
     /**
      * Whether a box lies across the border of an open group.
