@@ -165,7 +165,7 @@ def test_everything_above_and_below_a_node_and_paths(open_view: Opener, axe_core
     assert len(drawn(page)) == count
     page.get_by_role("button", name="↓ all: everything that is computed").click()
     expect(page.locator(".say")).to_contain_text("Everything that is computed from %0")
-    press(page, "d")
+    press(page, "U")
     expect(page.locator(".say")).to_contain_text("%0 is tanh")
     rows.filter(has_text="let %s").first.click()
     page.keyboard.press("p")

@@ -121,7 +121,12 @@ export function keyBindings(explorer) {
       label: "everything from which the node is computed",
       run: () => explorer.shown.setReach("up"),
     },
-    { keys: ["d"], label: "everything computed from the node", run: () => explorer.shown.setReach("down") },
+    {
+      keys: ["U"],
+      shown: ["Shift", "u"],
+      label: "everything computed from the node",
+      run: () => explorer.shown.setReach("down"),
+    },
     {
       keys: ["p"],
       label: "paths from the node to the next chosen one",

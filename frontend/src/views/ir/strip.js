@@ -22,7 +22,7 @@ export function createStrip(explorer) {
   const up = button("↑ all", "everything from which the chosen node is computed (u)", () =>
     explorer.shown.setReach("up"),
   );
-  const down = button("↓ all", "everything that is computed from the chosen node (d)", () =>
+  const down = button("↓ all", "everything that is computed from the chosen node (Shift+u)", () =>
     explorer.shown.setReach("down"),
   );
   const paths = button("paths", "from the chosen node to the next one that you choose (p)", () =>
