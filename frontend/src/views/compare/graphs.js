@@ -44,7 +44,12 @@ export function createGraphs(model, ctx, hooks) {
     const both = { a: make("a"), b: make("b") };
     for (const side of /** @type {SideName[]} */ (["a", "b"]))
       panes[side].append(
-        h("p", { class: "heading" }, `${side.toUpperCase()}: ${model.sides[side].title}`),
+        h(
+          "div",
+          { class: "heading" },
+          h("span", null, `${side.toUpperCase()}: ${model.sides[side].title}`),
+          both[side].graph.controls,
+        ),
         both[side].graph.el,
       );
     graphs = both;
@@ -141,7 +146,7 @@ class GraphSide {
 
   draw(keep = -1) {
     const { own, folded, aside, model, side } = this;
-    const spec = specOf(own, { folded, aside });
+    const spec = specOf(own, { folded, aside, measure: this.graph.measure });
     this.placed = this.placed ? relayout(this.placed, spec) : layout(spec);
     this.graph.show(this.placed, { keep, label: `graph of ${side.toUpperCase()}` });
     const differs = new Set();
