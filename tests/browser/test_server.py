@@ -64,18 +64,18 @@ def say(page: Page) -> str:
 
 def test_a_file_is_shown_followed_and_compared(page: Page, tmp_path: Path) -> None:
     explorer = page.locator("#main .rx")
-    expect(explorer).to_contain_text("tanh")
-    expect(page.locator("#welcome")).to_be_hidden()
+    expect(explorer).to_contain_text("tanh", timeout=SLOW)
+    expect(page.locator("#welcome")).to_be_hidden(timeout=SLOW)
     page.get_by_label("view").select_option("types")
-    expect(page.locator("#main .timeline, #main .time")).to_be_visible()
+    expect(page.locator("#main .timeline, #main .time")).to_be_visible(timeout=SLOW)
     explorer.focus()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#main .count")).to_contain_text("2 /")
+    expect(page.locator("#main .count")).to_contain_text("2 /", timeout=SLOW)
     # The file changes: the page shows it anew, in the same state.
     (tmp_path / "net.relay").write_text(PROGRAM.replace("tanh", "sigmoid"))
     expect(explorer).to_contain_text("sigmoid", timeout=SLOW)
-    expect(page.locator("#main .count")).to_contain_text("2 /")
+    expect(page.locator("#main .count")).to_contain_text("2 /", timeout=SLOW)
     page.get_by_label("compare with").select_option("last")
     expect(page.locator("#main .compare-grid")).to_be_visible(timeout=SLOW)
     assert "−1 × tanh, +1 × sigmoid" in say(page)
@@ -87,7 +87,7 @@ def test_a_file_is_shown_followed_and_compared(page: Page, tmp_path: Path) -> No
     (tmp_path / "net.relay").write_text(PROGRAM.replace("tanh", "tanhh"))
     problem = page.locator("#problem")
     expect(problem).to_contain_text("did you mean", timeout=SLOW)
-    expect(problem).to_contain_text("net.relay:1:")
+    expect(problem).to_contain_text("net.relay:1:", timeout=SLOW)
     (tmp_path / "net.relay").write_text(PROGRAM)
     expect(problem).to_be_hidden(timeout=SLOW)
     page.locator("#options").get_by_label("shapes of inputs").fill("x=1")
@@ -96,14 +96,16 @@ def test_a_file_is_shown_followed_and_compared(page: Page, tmp_path: Path) -> No
 
 
 def test_files_are_dropped_and_nothing_in_them_is_markup(page: Page) -> None:
-    expect(page.locator("#main .rx")).to_contain_text("tanh")
+    expect(page.locator("#main .rx")).to_contain_text("tanh", timeout=SLOW)
     name = "<img src=x onerror=alert(1)>.relay"
     page.evaluate(DROP, [name, PROGRAM.replace("tanh", "sqrt")])
     expect(page.locator("#main .rx")).to_contain_text("sqrt", timeout=SLOW)
     assert page.get_by_label("file").locator("option:checked").inner_text() == name
     assert page.locator("img").count() == 0
     page.evaluate(DROP, ["module.py", "@I.ir_module\nclass Module: pass"])
-    expect(page.locator("#problem")).to_contain_text("of Relax or TensorIR, which cannot be read yet")
+    expect(page.locator("#problem")).to_contain_text(
+        "of Relax or TensorIR, which cannot be read yet", timeout=SLOW
+    )
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     code = (ROOT / "frontend/node_modules/axe-core/axe.min.js").read_text("utf-8")
