@@ -1,6 +1,6 @@
 """Build the playground: the page's code, Python for the browser, and the memory of the loaded package.
 
-    python -m tools.playground FOLDER
+    python -m tools.playground [FOLDER]
 
 npm provides Pyodide and the editor; without it the playground is left out, and its page says so.
 """
@@ -78,6 +78,4 @@ def add_to(site: Path, report: Callable[[str], None] = print) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m tools.playground FOLDER")
-    sys.exit(0 if build(Path(sys.argv[1])) else 1)
+    sys.exit(0 if build(Path(sys.argv[1]) if len(sys.argv) > 1 else BUILT) else 1)

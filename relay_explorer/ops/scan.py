@@ -57,7 +57,7 @@ def _running(name: str) -> Reference:
         if not attrs.exclusive or not y.size:
             return y
         y = np.roll(y, 1, axis)
-        np.moveaxis(y, axis, 0)[0] = int(name == "cumprod")
+        y[(*[slice(None)] * (axis % y.ndim), 0)] = int(name == "cumprod")
         return y
 
     return compute

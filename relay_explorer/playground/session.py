@@ -120,7 +120,10 @@ class Session:
         if "limit" in names and options.get("limit"):
             chosen["limit"] = _steps(options["limit"])
         if "args" in names:
-            chosen["args"] = arguments_of(module, options.get("args", ()))
+            texts = options.get("args", ())
+            # The view of sharing has arguments of its own: nothing but ones.
+            if view != "sharing" or (isinstance(texts, list) and any(texts)):
+                chosen["args"] = arguments_of(module, texts)
         data = explore(subject, view, title=_title(module), name=SOURCE, **chosen).to_json()
         if len(data) > MAX_ANSWER:
             raise RelayError(

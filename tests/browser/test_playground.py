@@ -138,3 +138,16 @@ def test_the_keyboard_leaves_the_editor(running: Visit) -> None:
     page.locator(".cm-content").click()
     page.keyboard.press("Tab")
     expect(page.locator(".cm-content")).not_to_be_focused()
+
+
+def test_programs_are_evaluated_on_small_arrays(running: Visit) -> None:
+    page = running.page
+    running.write("def @main(%x: Tensor[(2, 2), float32]) { nn.dense(%x, %x) + exp(%x) }")
+    page.get_by_label("View").select_option("evaluation")
+    running.explorer("evaluation")
+    page.get_by_label("%x").fill("[[1, 2], [3, 0]]")
+    expect(page.locator(".picture")).to_contain_text("7.718")  # 1·1 + 2·2 + e
+    running.write("def @main(%x: float32) -> float32 { @main(%x) }")
+    page.get_by_label("View").select_option("partial")
+    running.explorer("partial")
+    page.get_by_label("View").select_option("types")

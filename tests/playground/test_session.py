@@ -45,8 +45,8 @@ def test_offsets_of_tokens_count_as_javascript_does() -> None:
     text = '/* 𝛼𝛽 */ def @main() { "𝛾" }'
     tokens = ask(Session(), text)["tokens"]
     units = text.encode("utf-16-le")
-    found = [units[2 * a : 2 * (a + n)].decode("utf-16-le") for a, n in zip(tokens[::3], tokens[1::3])]
-    assert found == ["/* 𝛼𝛽 */", "def", "@main", '"𝛾"']
+    spelled = [units[2 * a : 2 * (a + n)].decode("utf-16-le") for a, n in zip(tokens[::3], tokens[1::3])]
+    assert spelled == ["/* 𝛼𝛽 */", "def", "@main", '"𝛾"']
 
 
 def test_a_syntax_error_has_its_place_and_no_view() -> None:
