@@ -10,6 +10,12 @@ REPOSITORY = "https://github.com/relay-explorer/relay_explorer"
 TAG = f"v{VERSION}"
 
 
+def site_address(path: str) -> str:
+    """Return the address of a page of the published book: of the repository's site at GitHub."""
+    owner, name = REPOSITORY.removeprefix("https://github.com/").split("/")
+    return f"https://{owner}.github.io/{name}/{path}"
+
+
 def requirement(extra: str = "notebook") -> str:
     """Return the requirement that installs the package from the repository at a tag, as pip reads it (PEP
     508).

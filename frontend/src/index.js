@@ -17,6 +17,7 @@ function mountOne(host) {
       address,
       token: linked ?? host.dataset.state ?? "",
       operators: operatorsOf(host),
+      playground: playgroundOf(host),
     });
     explorers.set(name, { host, explorer });
     if (linked !== null) host.scrollIntoView({ block: "start" });
@@ -33,6 +34,14 @@ function operatorsOf({ dataset }) {
   } catch {
     return null;
   }
+}
+
+/** Where the playground is: in the book, whose pages say where the site begins, or at its public address. */
+function playgroundOf({ dataset }) {
+  const site = document.documentElement.dataset.content_root;
+  return site === undefined
+    ? { address: dataset.playground ?? "", here: false }
+    : { address: `${site}book/playground.html`, here: true };
 }
 
 /** Mounts every explorer below `root` that is not mounted yet. */

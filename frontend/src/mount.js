@@ -31,7 +31,15 @@ export function problem(view) {
 export function mount(
   host,
   view,
-  { name = "", token = "", address = false, operators = null, onState = (_token) => {}, onAsk = null } = {},
+  {
+    name = "",
+    token = "",
+    address = false,
+    operators = null,
+    playground = { address: "", here: false },
+    onState = (_token) => {},
+    onAsk = null,
+  } = {},
 ) {
   const wrong = problem(view);
   if (wrong) throw new Error(wrong);
@@ -89,6 +97,7 @@ export function mount(
     embedded: !address,
     on: bus.on,
     ask: onAsk,
+    playground,
     reduced: reducedMotion,
     color: (property) => getComputedStyle(root).getPropertyValue(property).trim(),
     link: () => ({

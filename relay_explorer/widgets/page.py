@@ -9,6 +9,7 @@ import hashlib
 import json
 from html import escape
 
+from .. import _project
 from ..ops.anchors import addresses
 from ..views.format import TokenClass, View
 from ..views.picture import html as picture
@@ -32,7 +33,9 @@ def element(view: View, name: str, state: str = "", book: bool = False) -> str:
     reference.
     """
     more = f' data-state="{escape(state)}"' if state else ""
-    if book:
+    if not book:
+        more += f' data-playground="{_project.site_address("book/playground.html")}"'
+    else:
         more += f' data-operators="{escape(json.dumps(_operators(view), separators=(",", ":")))}"'
     return (
         f'<div class="relay-explorer" id="rx-{escape(name)}"{more}>'

@@ -12,17 +12,24 @@ from playwright.sync_api import Browser, Page, Route, expect
 from relay_book.playground import SCRIPTS, policy
 
 from relay_explorer.widgets.bundle import script
-from tests.browser.pages import ORIGIN
+from tests.browser.pages import ORIGIN, ROOT
 from tests.conftest import alone
 from tools import playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+DATA = ROOT / "frontend" / "test" / "data"
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <meta http-equiv="Content-Security-Policy" content="{policy()}"></head>
 <body><main><h1>Playground</h1><div class="relay-playground" data-files="/playground/">missing</div></main>
 {"".join(f'<script src="/{name}"></script>' for name in SCRIPTS)}</body></html>"""
+# A page of the book, one level below the site, as Sphinx says in `data-content_root`.
+CHAPTER = """<!doctype html><html lang="en" data-content_root="../"><head><meta charset="utf-8">
+<title>A chapter</title>
+<link rel="icon" href="data:,"></head><body><main><h1>A chapter</h1>
+<div class="relay-explorer" id="rx-diamond"><script type="application/json">%s</script></div></main>
+<script src="/relay_explorer.js"></script></body></html>"""
 FIRST = 60_000  # ms until Python has started, on a machine that is busy with other tests
 
 
@@ -51,6 +58,8 @@ def files() -> dict[str, bytes]:
         assert playground.build()
     return {
         "/": PAGE.encode(),
+        "/book/playground.html": PAGE.encode(),
+        "/book/chapter.html": (CHAPTER % (DATA / "fusion_diamond.json").read_text("utf-8")).encode(),
         "/relay_explorer.js": script().encode(),
         **{f"/playground/{path.name}": path.read_bytes() for path in playground.BUILT.glob("*.js")},
     }
@@ -61,7 +70,7 @@ def visit(browser: Browser, files: dict[str, bytes]) -> Iterator[Callable[..., V
     """Open the page; at the end no page may have asked for anything else, or have logged an error."""
     visits: list[Visit] = []
 
-    def open_(width: int = 1280, height: int = 800, scheme: str = "light", fragment: str = "") -> Visit:
+    def open_(width: int = 1280, height: int = 800, scheme: str = "light", path: str = "/") -> Visit:
         context = browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme="dark" if scheme == "dark" else "light",
@@ -83,7 +92,7 @@ def visit(browser: Browser, files: dict[str, bytes]) -> Iterator[Callable[..., V
         seen.page.on(
             "console", lambda m: seen.troubles.append(f"console: {m.text}") if m.type == "error" else None
         )
-        seen.page.goto(ORIGIN + "/" + fragment)
+        seen.page.goto(ORIGIN + path)
         return seen
 
     yield open_
@@ -151,3 +160,24 @@ def test_programs_are_evaluated_on_small_arrays(running: Visit) -> None:
     page.get_by_label("View").select_option("partial")
     running.explorer("partial")
     page.get_by_label("View").select_option("types")
+
+
+def test_an_explorer_opens_its_program_here_and_the_address_keeps_it(visit: Callable[..., Visit]) -> None:
+    """On a phone, in the dark: from a chapter's explorer to an edit, and back by the browser's history."""
+    seen = visit(390, 844, "dark", "/book/chapter.html")
+    page = seen.page
+    page.get_by_role("button", name="edit this program").click()
+    page.get_by_role("tab", name="Picture").click()
+    seen.explorer("fusion")
+    expect(page.locator(".picture")).to_contain_text("nn.conv2d")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.get_by_role("tab", name="Program").click()
+    expect(page.locator(".cm-content")).to_contain_text("nn.conv2d")
+    before = page.url
+    seen.write("def @main(%edited: float32) { %edited }")
+    expect(page.locator(".cm-content .tok-keyword").first).to_have_text("def")
+    expect(page).not_to_have_url(before)
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("%edited")
+    page.go_back()
+    expect(page.get_by_role("heading", name="A chapter")).to_be_visible()

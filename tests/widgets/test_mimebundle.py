@@ -67,6 +67,7 @@ def test_html_is_complete_in_itself() -> None:
     result = explore(SMALL, name="small", state='step=3"&<x>')
     observed = Page(result._repr_html_())
     (host,) = [attrs for tag, attrs in observed.tags if tag == "div"]
+    assert str(host.pop("data-playground")).endswith("/book/playground.html")
     assert host == {"class": "relay-explorer", "id": "rx-small", "data-state": 'step=3"&<x>'}
     (data, code) = observed.scripts
     assert data[0] == {"type": "application/json"}

@@ -4,12 +4,14 @@ import { activeIn, h } from "./dom.js";
 import { bringIntoSight, scale } from "./fit.js";
 import { createFrame, showHelp } from "./frame.js";
 import { placeButtons, showLink } from "./share.js";
+import { edit, programText } from "./edit.js";
 import { bindKeys } from "./keys.js";
 import { LATER } from "./later.js";
 import { formatList } from "./links.js";
 import { showSave } from "./save/menu.js";
 import { sentenceText } from "./sentence.js";
 import { shortened } from "./names.js";
+import { own } from "./ownrows.js";
 import { nextStep } from "./steps.js";
 import { createTabs } from "./tabs.js";
 import { createTimeline, rangeText } from "./timeline.js";
@@ -95,6 +97,11 @@ export class Explorer {
   /** @returns {readonly { mark: number, row?: number, say: readonly string[] }[]} */
   get steps() {
     return /** @type {any} */ (this.view).steps;
+  }
+
+  /** The program, if it can be edited. */
+  get programText() {
+    return programText(own(this.view));
   }
 
   /** @returns {Drawing} */
@@ -226,6 +233,7 @@ export class Explorer {
       this.filmTools(),
       own,
       find && this.button("find", "find (/)", () => this.search.open()),
+      this.ctx.playground && this.programText && this.button("edit", "edit this program", () => edit(this)),
       this.button("link", "link to this state (copied), bookmarks (b)", () => this.share()),
       this.button("save", "save or print what is shown", () => this.save()),
       this.button("?", "keys (?)", () => this.help()),

@@ -25,6 +25,8 @@ export interface Context {
   on(event: string, listener: (value: any) => void): () => void;
   /** Asks the kernel; null where none can answer. */
   ask: ((question: Record<string, unknown>) => void) | null;
+  /** Where the playground is; `here` if on the same site. Null in the playground itself. */
+  playground: { address: string; here: boolean } | null;
   /** Whether the reader asked for less motion. */
   reduced(): boolean;
   /** The value of a token of theme.css. */

@@ -2,7 +2,7 @@
 import { fill, h } from "../core/dom.js";
 import { createTabs } from "../core/tabs.js";
 import { createEditor } from "./editor.js";
-import { formatLink, parseLink } from "./link.js";
+import { formatLink, parseLink } from "../core/programlink.js";
 import { ViewOptions } from "./options.js";
 import { Picture } from "./picture.js";
 import { Problems } from "./problems.js";

@@ -34,6 +34,7 @@ export class Picture {
     this.mounted = globalThis.relayExplorer?.mount(this.host, view, {
       name: "program",
       token,
+      playground: null,
       onState: (/** @type {string} */ next) => {
         this.state = next;
         this.onState(next);

@@ -1,6 +1,6 @@
 // Python in a worker: it is loaded when it is first asked for, answers one request at a time, and is ended and started again
 // when it takes too long or the reader stops it. The page itself never waits.
-import { inflated } from "./bytes.js";
+import { inflated } from "../core/bytes.js";
 /** @import { Answer, FromWorker, Parts, Request, ToWorker } from "./types.js" */
 
 const MAX_SECONDS = 20;

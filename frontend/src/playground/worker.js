@@ -2,7 +2,7 @@
 // it also runs in a page that was opened as a file.
 import { loadPyodide } from "pyodide/pyodide.mjs";
 import createPyodideModule from "pyodide/pyodide.asm.mjs";
-import { inflated } from "./bytes.js";
+import { inflated } from "../core/bytes.js";
 /** @import { FromWorker, ToWorker } from "./types.js" */
 
 /** The page may grow to 1.5 GB; then Python raises a MemoryError. */

@@ -1,7 +1,7 @@
 // A program in the fragment of an address: `#play.d.…` is JSON, deflated, as base64; `#play.p.…` is not deflated, for
 // browsers that cannot. A link is data from anywhere: its size is bounded, and its content is only ever text.
 import { fromBase64, packed, toBase64, unpacked } from "./bytes.js";
-/** @import { Options, Saved } from "./types.js" */
+/** @import { Options, Saved } from "../playground/types.js" */
 
 export const MAX_LINK = 60_000; // characters: browsers and chat programs cut longer addresses
 const MAX_SAVED = 1_200_000; // bytes after unpacking

@@ -1,0 +1,61 @@
+"""What the button `edit` hands to the playground: the program of any explorer, as text that can be parsed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from relay_explorer.text import parse
+
+FRONTEND = Path(__file__).parents[2] / "frontend"
+DATA = FRONTEND / "test" / "data"
+
+# The getters of the views' classes need no page, only their rows.
+SCRIPT = """
+import { readFileSync, readdirSync } from "node:fs";
+import { decode } from "./src/core/decode.js";
+import { programText } from "./src/core/edit.js";
+import { own } from "./src/core/ownrows.js";
+const result = {};
+for (const name of readdirSync("test/data").filter((name) => name.endsWith(".json"))) {
+  const view = decode(JSON.parse(readFileSync(`test/data/${name}`, "utf8")));
+  result[name] = programText(own(view));
+}
+console.log(JSON.stringify(result));
+"""
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str | None]:
+    """The texts of all samples, by file."""
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", SCRIPT],
+        cwd=FRONTEND,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    result: dict[str, str | None] = json.loads(done.stdout)
+    return result
+
+
+def test_every_program_without_large_constants_can_be_edited(texts: dict[str, str | None]) -> None:
+    absent = {name.partition("_")[0] for name, text in texts.items() if text is None}
+    assert absent == {"quantize", "run", "source"}
+    for name, text in texts.items():
+        if text is not None:
+            module = parse(text, name)
+            assert len(list(module.functions)) >= 1
+
+
+def test_the_program_is_the_one_that_the_reader_has_written(texts: dict[str, str | None]) -> None:
+    tree = texts["partial_tree.json"]
+    assert tree is not None
+    assert tree.count("def @main") == 1
+    assert "@sum(" in tree
+    fork = texts["gradient_fork.json"]
+    assert fork is not None
+    assert "%d_" not in fork
