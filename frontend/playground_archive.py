@@ -25,9 +25,9 @@ for name in ("ast", "difflib", "encodings.idna", "encodings.latin_1", "linecache
 described = description()
 answer = start()
 for example in described["examples"]:
-    reply = json.loads(answer(json.dumps({key: example[key] for key in ("text", "view", "options")}), None))
+    reply = json.loads(answer(json.dumps({key: example[key] for key in ("text", "view", "options")})))
     print(example["title"], reply["seconds"], [problem["message"] for problem in reply["problems"]])
-answer('{"text": "", "view": "ir", "options": {}}', None)
+answer('{"text": "", "view": "ir", "options": {}}')
 described = json.dumps(described, separators=(",", ":"))
 # The page has no files: what was not imported does not exist.
 sys.path.clear()

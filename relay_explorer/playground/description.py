@@ -11,13 +11,14 @@ from .examples import EXAMPLES
 #: Views that need what does not run in a page, and where they can be seen.
 LEFT_OUT = {
     "lowering": "it needs TVM's code generators: see chapter 21, or use the package in Python",
+    "source": "it shows the nodes of an imported model, which its text does not keep: see chapter 9",
     "quantize": "it calibrates with NumPy: see chapter 20, or use the package in Python",
 }
 
 #: In the order in which the page lists them.
 VIEWS = (
     "types", "ir", "sharing", "fusion", "pipeline", "partial", "gradient", "evaluation", "machine", "memory",
-    "costs", "compare", "source",
+    "costs", "compare",
 )  # fmt: skip
 
 

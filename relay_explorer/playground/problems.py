@@ -35,7 +35,7 @@ def _of_python(error: BaseException) -> tuple[str, list[str]]:
         return "the program is nested too deeply to be shown in a page", ["bind inner expressions with let"]
     if isinstance(error, ImportError) and error.name:
         return f"this needs {error.name.partition('.')[0]}, which does not run in a page", [
-            "use the package in Python: README, section “Try it”"
+            "use the package in Python, or a notebook"
         ]
     if isinstance(error, (ValueError, TypeError, NotImplementedError, ArithmeticError)) and str(error):
         return str(error), []

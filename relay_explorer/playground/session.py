@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ..explorer import explore
@@ -23,9 +21,7 @@ from .problems import problem
 
 SOURCE = "program"  # the name by which errors refer to the editor's text
 MAX_TEXT = 1_000_000  # characters of a program
-MAX_FILE = 64_000_000  # bytes of a model
 MAX_ANSWER = 12_000_000  # characters of a view's data; drawing more would stop the page
-MAX_PRINTED = 100_000  # characters of an imported model's program, above which the editor does not show it
 MAX_STEPS = 20_000  # recorded steps of a run or of partial evaluation
 MAX_PARAMS = 64  # parameters for which the page offers a field
 
@@ -33,82 +29,48 @@ MAX_PARAMS = 64  # parameters for which the page offers a field
 class Session:
     """Answers requests one after another; the program is parsed and typed again only when its text changes.
 
-    A request has the `text` of a program, or the name of a model's `file` whose bytes come beside it, the
-    `view`, and its `options` as texts. The answer has the `view`'s data or null, the `problems` to show,
+    A request has the `text` of a program, the `view`, and its `options` as texts. The answer has the `view`'s
+    data or null, the `problems` to show,
     the text's `tokens`, and the `params` of `@main`. Nothing in a request is executed.
     """
 
     def __init__(self) -> None:
         self._text: str | None = None
         self._inference: Inference | None = None
-        self._model: IRModule | None = None
 
-    def answer(self, request: str, data: bytes = b"") -> str:
-        """Answer one request; `data` is the content of a dropped file. Errors are part of the answer."""
+    def answer(self, request: str) -> str:
+        """Answer one request. Errors are part of the answer."""
         start = time.perf_counter()
-        result: dict[str, Any] = {"problems": [], "tokens": [], "params": [], "printed": None}
+        result: dict[str, Any] = {"problems": [], "tokens": [], "params": []}
         view = "null"
         try:
             question = _checked(json.loads(request))
-            view = self._view(question, data, result)
+            view = self._view(question, result)
         except Exception as error:  # anything else would end the worker, and with it the reader's session
             result["problems"].append(problem(error, SOURCE))
         result["seconds"] = round(time.perf_counter() - start, 4)
         return f'{{"view":{view},{json.dumps(result, separators=(",", ":"))[1:]}'
 
-    def _view(self, question: Mapping[str, Any], data: bytes, result: dict[str, Any]) -> str:
+    def _view(self, question: Mapping[str, Any], result: dict[str, Any]) -> str:
         """Return the view's data as JSON, and add everything else to `result`."""
-        subject: object
-        if "file" in question:
-            if data:
-                self._open(question["file"], data)
-                result["printed"] = self._printed()
-            if self._model is None:
-                raise RelayError("no model is open", help=["drop the file on the page again"])
-            subject = module = self._model
-        else:
-            text = question["text"]
-            if text != self._text:
-                result["tokens"] = tokens(text)
-                self._read(text)
-            assert self._inference is not None
-            module, subject = self._inference.source, self._inference
-            if self._inference.error is not None:
-                result["problems"].append(problem(self._inference.error, SOURCE))
+        text = question["text"]
+        if text != self._text:
+            result["tokens"] = tokens(text)
+            self._text, self._inference = text, None
+        if self._inference is None:  # or the text is no program, and its error is raised again
+            self._inference = record(parse(text, SOURCE))
+        if self._inference.error is not None:
+            result["problems"].append(problem(self._inference.error, SOURCE))
+        module = self._inference.source
         result["params"] = _params(module)
-        return self._build(question["view"], subject, module, question["options"], result)
-
-    def _read(self, text: str) -> None:
-        self._text, self._inference, self._model = text, None, None
-        self._inference = record(parse(text, SOURCE))
-
-    def _open(self, name: str, data: bytes) -> None:
-        """Import a model's file; every format that the importers read without a framework."""
-        from ..frontends.files import open_model
-
-        self._text = self._inference = self._model = None
-        if len(data) > MAX_FILE:
-            raise RelayError(
-                f"the file has {len(data):,} bytes, but the page reads at most {MAX_FILE:,}",
-                help=["use the package in Python: relay-explorer explore FILE"],
-            )
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / (Path(name).name or "model")
-            path.write_bytes(data)
-            self._model = open_model(path).mod
-
-    def _printed(self) -> str | None:
-        """Return an imported model as text, if the editor can hold it."""
-        text = str(self._model)
-        return text if len(text) <= MAX_PRINTED else None
+        return self._build(question["view"], self._inference, module, question["options"])
 
     def _build(
         self,
         view: str,
-        subject: object,
+        subject: Inference,
         module: IRModule,
         options: Mapping[str, Any],
-        result: dict[str, Any],
     ) -> str:
         if view in LEFT_OUT:
             raise RelayError(f"the view `{view}` is not part of the playground", help=[LEFT_OUT[view]])
@@ -143,8 +105,6 @@ def _checked(question: Any) -> dict[str, Any]:
         raise RelayError(f"there is no view {view!r:.40}", help=[f"views are {', '.join(VIEWS)}"])
     if not isinstance(options, dict):
         raise RelayError("the options are not an object")
-    if isinstance(question.get("file"), str):
-        return {"file": question["file"][:200], "view": view, "options": options}
     text = question.get("text")
     if not isinstance(text, str):
         raise RelayError("the request has no program")

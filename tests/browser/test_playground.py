@@ -181,3 +181,27 @@ def test_an_explorer_opens_its_program_here_and_the_address_keeps_it(visit: Call
     expect(page.locator(".cm-content")).to_contain_text("%edited")
     page.go_back()
     expect(page.get_by_role("heading", name="A chapter")).to_be_visible()
+
+
+def test_stop_ends_a_long_computation_and_keeps_the_text(running: Visit) -> None:
+    page = running.page
+    lines = "".join(f"let %x{i + 1} = exp(%x{i});" for i in range(20_000))
+    running.write(f"def @main(%x0: float32) {{ {lines} %x20000 }}")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".problem")).to_contain_text("Stopped")
+    expect(page.locator(".cm-content")).to_contain_text("exp(%x")
+    expect(page.locator(".picture-host.is-stale")).to_be_visible()
+    running.write("def @main(%again: float32) { %again }")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".picture")).to_contain_text("%again", timeout=FIRST)
+    expect(page.locator(".problem")).to_have_count(0)
+
+
+def test_a_file_of_text_is_opened_and_another_is_refused(running: Visit) -> None:
+    page = running.page
+    chooser = page.locator('.head input[type="file"]')
+    chooser.set_input_files({"name": "m.onnx", "mimeType": "", "buffer": b"\x08\x07\x12\x00\xff"})
+    expect(page.locator(".problem")).to_contain_text("relay-explorer serve")
+    text = b"def @main(%dropped: float32) { %dropped }"
+    chooser.set_input_files({"name": "p.relay", "mimeType": "text/plain", "buffer": text})
+    expect(page.locator(".picture")).to_contain_text("%dropped")

@@ -11,14 +11,10 @@ import { Runtime, Stopped, partsFrom } from "./runtime.js";
 /** @import { Status } from "./runtime.js" */
 
 const PAUSE = 40; // ms after a key, so that a burst of keys is one request
-const MAX_FILE = 64_000_000; // bytes
+const MAX_FILE = 1_000_000; // bytes
 
 export class Playground {
   view = "";
-  /** The file that is shown, while its text is not edited. */
-  file = "";
-  /** @type {Uint8Array | null} */
-  bytes = null;
   active = false;
   busy = false;
   again = false;
@@ -134,7 +130,7 @@ export class Playground {
         this.halt,
         h("label", null, "View ", this.views),
         this.examples,
-        this.button("Open", "Open a file: Relay text, or a model", () => input.click()),
+        this.button("Open", "Open a file of Relay text", () => input.click()),
         this.button("Link", "Copy a link to this program", () => this.share()),
         input,
         this.told,
@@ -145,7 +141,7 @@ export class Playground {
     this.editor = createEditor({
       parent: area,
       root: shadow,
-      onChange: () => this.typed(),
+      onChange: () => this.edited(),
       onRun: () => this.start(),
       onLeave: () => this.run?.focus(),
     });
@@ -194,7 +190,6 @@ export class Playground {
 
   /** @param {Saved | (Example & { state: string })} program */
   load({ text, view, options, state }) {
-    this.file = "";
     this.wanted = state || undefined;
     this.setView(this.description.views.some(({ name }) => name === view) ? view : "types", options);
     if (this.editor) this.editor.text = text;
@@ -217,8 +212,6 @@ export class Playground {
   setView(view, options) {
     this.view = view;
     if (this.views) {
-      // What the nodes of a model became can only be told of a model.
-      for (const option of this.views.options) option.hidden = option.value === "source" && !this.file;
       this.views.value = view;
     }
     this.options?.set(view, options);
@@ -237,15 +230,7 @@ export class Playground {
     this.update();
   }
 
-  /** The reader typed: from the first run on, the picture follows. */
-  typed() {
-    if (this.file) {
-      this.file = "";
-      if (this.view === "source") this.setView("ir");
-    }
-    this.edited();
-  }
-
+  /** From the first run on, the picture follows every change. */
   edited() {
     this.save();
     if (!this.active) return;
@@ -255,9 +240,7 @@ export class Playground {
 
   /** @returns {Request} */
   request() {
-    const { view } = this;
-    const options = this.options?.chosen ?? {};
-    return this.file ? { file: this.file, view, options } : { text: this.editor?.text ?? "", view, options };
+    return { text: this.editor?.text ?? "", view: this.view, options: this.options?.chosen ?? {} };
   }
 
   async update() {
@@ -267,14 +250,11 @@ export class Playground {
       return;
     }
     this.busy = true;
-    const bytes = this.bytes;
     try {
       do {
         this.again = false;
         const request = this.request();
-        const answer = await this.runtime.ask(request, (request.file && bytes) || undefined);
-        if (request.file && this.bytes === bytes) this.bytes = null; // the worker has the model now
-        this.show(answer, request);
+        this.show(await this.runtime.ask(request), request);
       } while (this.again);
     } catch (error) {
       if (error instanceof Stopped) this.active = false;
@@ -289,8 +269,7 @@ export class Playground {
    * @param {Request} request
    */
   show(answer, request) {
-    const newer = !this.file && request.text !== this.editor?.text;
-    if (answer.printed !== null && request.file === this.file) this.printed(answer.printed);
+    const newer = request.text !== this.editor?.text;
     if (answer.tokens.length && !newer) this.editor?.color(answer.tokens);
     if (!newer) {
       this.editor?.underline(answer.problems);
@@ -312,14 +291,6 @@ export class Playground {
     this.problems?.show([notice(error.message)]);
   }
 
-  /**
-   * Puts an imported model into the editor without counting it as an edit.
-   * @param {string} text
-   */
-  printed(text) {
-    if (this.editor) this.editor.text = text;
-  }
-
   // --- files and links ------------------------------------------------------------------------------
 
   /** @param {File | undefined} file */
@@ -329,21 +300,22 @@ export class Playground {
       this.refused(
         new Error(
           `${file.name} has ${file.size.toLocaleString("en")} bytes; the page reads at most ${MAX_FILE.toLocaleString("en")}. ` +
-            "Use the package in Python: relay-explorer explore FILE.",
+            "The command relay-explorer explore reads larger ones.",
         ),
       );
       return;
     }
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    const text = asText(bytes);
-    if (text !== null) {
-      this.load({ text, view: this.view === "source" ? "ir" : this.view, options: {}, state: "" });
-    } else {
-      this.file = file.name || "model";
-      this.bytes = bytes;
-      if (this.editor) this.editor.text = `// ${this.file}: the picture shows it.\n`;
-      this.setView("source", {});
+    const text = asText(new Uint8Array(await file.arrayBuffer()));
+    if (text === null) {
+      this.refused(
+        new Error(
+          `${file.name} is not text. The page reads programs of Relay; a model of ONNX or of another framework can be opened on ` +
+            "your machine, with the command relay-explorer serve.",
+        ),
+      );
+      return;
     }
+    this.load({ text, view: this.view, options: {}, state: "" });
     this.start();
   }
 
@@ -351,7 +323,7 @@ export class Playground {
   save() {
     clearTimeout(this.saving);
     this.saving = window.setTimeout(async () => {
-      const fragment = this.file ? null : await this.link();
+      const fragment = await this.link();
       if (fragment) history.replaceState(history.state, "", fragment);
     }, 400);
   }
@@ -366,7 +338,7 @@ export class Playground {
   }
 
   async share() {
-    const fragment = this.file ? null : await this.link();
+    const fragment = await this.link();
     if (!fragment) {
       this.say("This program is too long for a link.");
       return;

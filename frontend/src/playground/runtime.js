@@ -93,10 +93,9 @@ export class Runtime {
   /**
    * Asks, and gives up after the time limit: the worker is ended, because Python cannot be interrupted from outside.
    * @param {Request} request
-   * @param {Uint8Array} [data]
    * @returns {Promise<Answer>}
    */
-  async ask(request, data) {
+  async ask(request) {
     await this.start();
     if (this.waiting) throw new Error("one request at a time");
     const id = ++this.number;
@@ -110,7 +109,7 @@ export class Runtime {
         this.seconds * 1000,
       );
       this.waiting = { id, resolve, reject, timer };
-      this.send({ id, request: JSON.stringify(request), data });
+      this.send({ id, request: JSON.stringify(request) });
     });
   }
 

@@ -9,8 +9,7 @@ export interface Parts {
 }
 
 export type ToWorker =
-  | { parts: Omit<Parts, "worker">; module: WebAssembly.Module | null }
-  | { id: number; request: string; data?: Uint8Array };
+  { parts: Omit<Parts, "worker">; module: WebAssembly.Module | null } | { id: number; request: string };
 
 export type FromWorker =
   { ready: true } | { module: WebAssembly.Module } | { failed: string } | { id: number; answer: string };
@@ -32,8 +31,7 @@ export type Options = { args?: string[]; passes?: string; against?: string; limi
 
 /** What `Session.answer` in relay_explorer/playground takes. */
 export interface Request {
-  text?: string;
-  file?: string;
+  text: string;
   view: string;
   options: Options;
 }
@@ -44,7 +42,6 @@ export interface Answer {
   problems: Problem[];
   tokens: number[];
   params: [string, string][];
-  printed: string | null;
   seconds: number;
 }
 

@@ -12,7 +12,7 @@ const INDEX = "https://playground.invalid/"; // no request goes there: `fetch` b
 /** @type {any} */
 const scope = globalThis;
 
-/** @type {((request: string, data?: Uint8Array) => string) | null} */
+/** @type {((request: string) => string) | null} */
 let answer = null;
 
 /** @param {FromWorker} message */
@@ -21,7 +21,7 @@ const tell = (message) => scope.postMessage(message);
 scope.onmessage = async (/** @type {MessageEvent<ToWorker>} */ { data }) => {
   try {
     if ("parts" in data) await start(data);
-    else tell({ id: data.id, answer: answer?.(data.request, data.data) ?? "" });
+    else tell({ id: data.id, answer: answer?.(data.request) ?? "" });
   } catch (error) {
     tell({ failed: String(/** @type {Error} */ (error)?.message ?? error).slice(0, 2000) });
   }
