@@ -12,7 +12,8 @@ const PYODIDE = join(here, "node_modules", "pyodide");
 /** The oldest browsers that run Pyodide's WebAssembly. */
 const WORKER_TARGETS = ["safari16.4", "firefox115", "chrome109", "edge109"];
 /** Folders of the package that nothing in the page imports. */
-const LEFT_OUT = /^(lower|compat|grading|models|testing|cli|interop|frontends\/(aten|keras|mxnet|onnx|pytorch|tensorflow|tflite|torch_\w+)|accelerator|__main__\.py)(\/|$)/;
+const LEFT_OUT =
+  /^(lower|compat|grading|models|testing|cli|interop|frontends\/(aten|keras|mxnet|onnx|pytorch|tensorflow|tflite|torch_\w+)|accelerator|__main__\.py)(\/|$)/;
 
 function* sources(folder = PACKAGE) {
   for (const name of readdirSync(folder).sort()) {

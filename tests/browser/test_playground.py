@@ -166,6 +166,7 @@ def test_an_explorer_opens_its_program_here_and_the_address_keeps_it(visit: Call
     """On a phone, in the dark: from a chapter's explorer to an edit, and back by the browser's history."""
     seen = visit(390, 844, "dark", "/book/chapter.html")
     page = seen.page
+    page.get_by_role("button", name="more tools").click()
     page.get_by_role("button", name="edit this program").click()
     page.get_by_role("tab", name="Picture").click()
     seen.explorer("fusion")
