@@ -86,6 +86,21 @@ def test_marks_and_lit_names_are_there_when_their_rows_come_back(open_view: Open
     assert (page.locator(".is-lit").count(), page.locator(".row.is-kin").count()) == before
 
 
+def test_the_graph_of_a_long_program_has_its_window_and_is_not_drawn_anew_for_the_pointer(
+    open_view: Opener,
+) -> None:
+    page = open_view(view_of("pipeline", passes="FuseOps"))
+    nodes = page.locator(".flow-node")
+    expect(nodes.first).to_be_attached()
+    assert nodes.count() < 100
+    nodes.evaluate_all("(all) => { for (const node of all) node.seen = true; }")
+    names = page.locator(".row:not(.is-now) [data-ref]")
+    for at in (3, 6):
+        names.nth(at).hover()
+    expect(page.locator(".flow-node.is-hover, .row.is-linked").first).to_be_attached()
+    assert nodes.evaluate_all("(all) => all.every((node) => node.seen)")
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_stacked_rows_of_unequal_height_stay_in_their_places(open_view: Opener, width: int) -> None:
     """On a phone a row has as many lines as its columns, and its place is the sum of the heights above it."""

@@ -98,7 +98,7 @@ def test_too_large_a_program_is_refused_at_once() -> None:
     for _ in range(LARGEST):
         y = relay.tanh(y)
     with pytest.raises(
-        RelayError, match=r"the program has 30,00\d expressions, but an explorer shows at most 30,000"
+        RelayError, match=r"the program has 60,00\d expressions, but an explorer shows at most 60,000"
     ):
         explore(Function([X], y))
 

@@ -1,0 +1,243 @@
+"""Measure the explorers on large programs in Chromium: first paint, steps, scrolling, what is in the page.
+
+python -m benchmarks.explorer_speed [--before TREE] [--only PROGRAM …] [--views VIEW …]
+
+TREE is a checkout of an earlier commit, whose package makes the data that its front end draws. It is measured
+on the two ResNets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, CDPSession, Page, Route, ViewportSize, sync_playwright
+
+from benchmarks.common import median, report, table
+
+ROOT = Path(__file__).parents[1]
+CHROMIUM = "/usr/bin/chromium-headless-shell"
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+SIZE: ViewportSize = {"width": 1280, "height": 800}
+STEPS = 12
+SCROLL_SECONDS = 2.0
+STATIC = ("ir", "costs", "types", "fusion", "pipeline", "memory")
+LONG = (
+    "ir", "costs", "types", "evaluation", "sharing", "fusion", "pipeline", "gradient", "partial", "memory",
+    "machine", "quantize",
+)  # fmt: skip
+#: By program, its views. The sequences of calls are those of `view_scale`.
+PROGRAMS: dict[str, tuple[str, ...]] = {
+    "resnet50": (*STATIC, "gradient", "partial"),
+    "transformer": STATIC,
+    "resnet18, chapter 14": ("pipeline",),
+    "10,000 calls": LONG,
+    "50,000 calls": ("ir", "types", "fusion"),
+}
+
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>an explorer</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body {{ margin: 0 auto; max-width: 1280px; }}</style></head><body><main>
+<div class="relay-explorer" id="rx-speed"><script type="application/json">{view}</script></div></main>
+<script type="module">
+performance.mark("start");
+await import("/bundle.js");
+window.ready = true;
+</script></body></html>"""
+PAINTED = """() => new Promise((done) => requestAnimationFrame(() => setTimeout(() =>
+  done(performance.now() - performance.getEntriesByName("start")[0].startTime))))"""
+#: Press a key `times` times; return, for each, the milliseconds until the frame after it was painted.
+PRESS = """async ([times, key]) => {
+  const root = document.querySelector(".relay-explorer").shadowRoot.querySelector(".rx");
+  root.focus();
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const out = [];
+  for (let i = 0; i < times; i++) {
+    await frame();
+    await frame();
+    const start = performance.now();
+    root.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+    await new Promise((done) => requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = done;
+      channel.port2.postMessage(0);
+    }));
+    out.push(performance.now() - start);
+  }
+  return out;
+}"""
+FRAMES = """() => {
+  const frames = (window.frames_ = []);
+  const tick = (now) => { frames.push(now); window.ticking = requestAnimationFrame(tick); };
+  window.ticking = requestAnimationFrame(tick);
+}"""
+STOP = "() => { cancelAnimationFrame(window.ticking); return window.frames_; }"
+ELEMENTS = """() => document.querySelector(".relay-explorer").shadowRoot.querySelectorAll("*").length"""
+
+
+def data(program: str, kind: str) -> dict[str, Any]:
+    """Return the data of a view of a program."""
+    from benchmarks.fusion_view import chain, text
+    from benchmarks.view_scale import options_of
+    from relay_explorer import explore, models, relay
+    from relay_explorer import transform as T
+
+    if program.endswith("calls"):
+        length = int(program.split()[0].replace(",", ""))
+        module, options = relay.parse(text(chain(length))), options_of(kind)
+    elif "chapter 14" in program:
+        module = models.load("resnet18")
+        passes = [T.InferType(), T.SimplifyInference(), T.FoldConstant()]
+        passes += [T.BackwardFoldScaleAxis(), T.FoldConstant(), T.FuseOps()]
+        module, options = _with_weights(module), {"passes": passes}
+    else:
+        module, options = models.load(program), options_of(kind)
+    result: dict[str, Any] = explore(module, view=kind, title=program, **options).view.to_dict()
+    return result
+
+
+def _with_weights(module: Any) -> Any:
+    """Return a model whose weights are constants, so that passes can fold them."""
+    import numpy as np
+
+    from relay_explorer import relay
+
+    random = np.random.default_rng(0)
+    main: Any = relay.transform.InferType()(module)["main"]
+    weights = {
+        param.name_hint: random.uniform(0.1, 1, [int(n) for n in param.type_annotation.shape]).astype(
+            "float32"
+        )
+        for param in main.params[1:]
+    }
+    return relay.IRModule.from_expr(relay.build_module.bind_params_by_name(main, weights))
+
+
+def make(tree: Path, program: str, kind: str, path: Path) -> None:
+    """Write a view's data, made by the package of a checkout in a separate process. Everything else there,
+    this file too, is of this checkout.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "relay_explorer").symlink_to(tree / "relay_explorer")
+        environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+        command = [sys.executable, str(Path(__file__).resolve()), "--make", program, kind, str(path)]
+        subprocess.run(command, env=environment, cwd=folder, check=True)
+
+
+def measure(browser: Browser, tree: Path, path: Path) -> dict[str, float]:
+    """Measure one view in the front end of a checkout."""
+    bundle = (tree / "relay_explorer/widgets/static/relay_explorer.js").read_bytes()
+    html = PAGE.format(view=path.read_text("utf-8").replace("</", "<\\/"))
+
+    def serve(route: Route) -> None:
+        if route.request.url.endswith("bundle.js"):
+            route.fulfill(body=bundle, content_type="text/javascript")
+        else:
+            route.fulfill(body=html, content_type="text/html; charset=utf-8")
+
+    context = browser.new_context(viewport=SIZE)
+    page = context.new_page()
+    page.route("**/*", serve)
+    page.set_default_timeout(180_000)
+    page.goto("http://explorer.test/")
+    page.wait_for_function("window.ready === true")
+    out = {"size": float(path.stat().st_size), "paint": page.evaluate(PAINTED)}
+    page.wait_for_timeout(300)
+    page.evaluate(PRESS, [2, "Home"])
+    steps = page.evaluate(PRESS, [STEPS, "ArrowRight"])
+    out |= {"step": median(steps), "slowest": max(steps)}
+    out["select"] = median(page.evaluate(PRESS, [STEPS, "ArrowDown"]))
+    out["elements"] = page.evaluate(ELEMENTS)
+    out["heap"] = heap(context.new_cdp_session(page))
+    out["fps"], out["slow"] = scroll(page)
+    context.close()
+    return out
+
+
+def heap(session: CDPSession) -> float:
+    """Return the bytes of the page's JavaScript objects after a collection of garbage."""
+    session.send("Performance.enable")
+    session.send("HeapProfiler.collectGarbage")
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(metric["value"] for metric in metrics if metric["name"] == "JSHeapUsedSize"))
+
+
+def scroll(page: Page) -> tuple[float, float]:
+    """Turn the wheel over the rows; return the frames per second and the 95th percentile of the frame times,
+    in milliseconds. Zeros where there are no rows.
+    """
+    box = page.locator(".scroller:visible, .graph-window:visible, canvas.over:visible").first.bounding_box()
+    if box is None:
+        return 0.0, 0.0
+    page.mouse.move(box["x"] + 200, box["y"] + min(box["height"] / 2, 300))
+    page.evaluate(FRAMES)
+    end = time.perf_counter() + SCROLL_SECONDS
+    while time.perf_counter() < end:
+        page.mouse.wheel(0, 60)
+    gaps = sorted(b - a for a, b in itertools.pairwise(page.evaluate(STOP)))
+    return (1000 * len(gaps) / sum(gaps), gaps[int(0.95 * (len(gaps) - 1))]) if gaps else (0.0, 0.0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--before", type=Path, help="a checkout of an earlier commit")
+    parser.add_argument("--only", nargs="+", choices=tuple(PROGRAMS), default=tuple(PROGRAMS))
+    parser.add_argument("--views", nargs="+", choices=LONG, default=LONG, help="these views")
+    parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.make:
+        program, kind, path = options.make
+        Path(path).write_text(json.dumps(data(program, kind)), "utf-8")
+        return
+    load = os.getloadavg()[0]
+    trees = {"now": ROOT, **({"before": options.before.resolve()} if options.before else {})}
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        for program in options.only:
+            for kind in PROGRAMS[program]:
+                if kind not in options.views:
+                    continue
+                for when, tree in trees.items():
+                    if when == "before" and not program.startswith("resnet"):
+                        continue
+                    path = Path(folder) / "view.json"
+                    make(tree, program, kind, path)
+                    rows.append([program, kind, when, *cells(measure(browser, tree, path))])
+                    print(*rows[-1], flush=True)
+        browser.close()
+    headings = [
+        "program", "view", "", "data", "first paint", "elements", "heap", "a step: median (slowest)",
+        "a row selected", "scrolling (95 % of frames within)",
+    ]  # fmt: skip
+    text = table(headings, rows)
+    complete = options.only == tuple(PROGRAMS) and options.views == LONG
+    if complete:
+        report("explorer_speed.md", text, f"\nLoad average at the start: {load:.1f}.\n")
+    else:
+        print(text)
+
+
+def cells(measured: dict[str, float]) -> list[str]:
+    """Format one row of the table."""
+    return [
+        f"{measured['size'] / 1e6:.2f} MB",
+        f"{measured['paint']:.0f} ms",
+        f"{measured['elements']:,.0f}",
+        f"{measured['heap'] / 1e6:.0f} MB",
+        f"{measured['step']:.0f} ms ({measured['slowest']:.0f})",
+        f"{measured['select']:.0f} ms",
+        f"{measured['fps']:.0f}/s ({measured['slow']:.0f} ms)",
+    ]
+
+
+if __name__ == "__main__":
+    main()
