@@ -48,7 +48,7 @@ test:  ## run everything: style, types, unit, Colab's versions, frameworks, fron
 	@$(BIN)/python -m pytest $(WORKERS) $(IN_COLAB) -m "not frameworks"
 
 programs:
-	@tools/install_system.sh chromium-headless-shell=chromium-headless-shell npm=npm $(NATIVE)
+	@tools/install_system.sh chromium-headless-shell=chromium-headless-shell firefox-esr=firefox-esr npm=npm $(NATIVE)
 
 test-fast: $(READY)  ## run what needs neither a browser nor the built book nor a kernel
 	@tools/install_system.sh $(NATIVE)

@@ -27,4 +27,5 @@ export default [
   },
   { files: ["src/**"], languageOptions: { globals: { ...globals.browser, PYODIDE_INFO: "readonly" } } },
   { files: ["*.mjs", "test/**"], languageOptions: { globals: globals.node } },
+  { files: ["firefox.mjs"], languageOptions: { globals: globals.browser } },
 ];

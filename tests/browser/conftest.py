@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,13 +24,19 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def axe_core() -> str:
-    """The path, on the test site, of the accessibility checker, which comes with the front end's tools."""
-    path = "frontend/node_modules/axe-core/axe.min.js"
+def npm_packages() -> Path:
+    """The folder of the front end's tools, which are installed once."""
+    folder = ROOT / "frontend/node_modules"
     with alone("npm"):
-        if not (ROOT / path).is_file():
+        if not all((folder / name).is_dir() for name in ("axe-core", "puppeteer-core")):
             subprocess.run(["npm", "ci", "--silent"], cwd=ROOT / "frontend", check=True)
-    return f"/{path}"
+    return folder
+
+
+@pytest.fixture(scope="session")
+def axe_core(npm_packages: Path) -> str:
+    """The path, on the test site, of the accessibility checker, which comes with the front end's tools."""
+    return f"/{(npm_packages / 'axe-core/axe.min.js').relative_to(ROOT)}"
 
 
 @pytest.fixture

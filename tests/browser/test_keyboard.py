@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from relay_explorer import explore
-from relay_explorer.views import registry
-from tests.browser.explorers import Samples, press, rx, violations
+from tests.browser.every_view import VIEWS, sample
+from tests.browser.explorers import press, rx, violations
 from tests.browser.pages import Opener
-from tests.views.programs import SHARED, program
 
 pytestmark = pytest.mark.browser
-
-#: One sample of each view: data, or an expression over the fixture modules.
-SAMPLES: dict[str, str] = {
-    "compare": "hand",
-    "evaluation": "tree",
-    "fusion": "obstacle",
-    "gradient": "layer",
-    "lowering": "layer",
-    "machine": "tree",
-    "memory": "block",
-    "partial": "tree",
-    "pipeline": "small",
-    "quantize": "layers",
-    "run": "small",
-    "sharing": "branches",
-    "source": "net",
-}
-FIXTURES = {"types": "learner.waiting()", "ir": "ir_views.tiny()"}
-VIEWS = sorted({*registry.views(), *SAMPLES})
-
 
 # What the page hears of the keyboard, and where the focus is.
 PAGE = """() => {
@@ -46,15 +21,6 @@ FOCUSED = """() => {
   let active = document.activeElement === host ? host.shadowRoot.activeElement : null;
   return active ? `${active.localName} ${active.className}` : "the page";
 }"""
-
-
-def sample(view: str) -> str | dict[str, Any]:
-    if view in FIXTURES:
-        return FIXTURES[view]
-    if view in SAMPLES:
-        return Samples(view)(SAMPLES[view])
-    data: dict[str, Any] = json.loads(explore(program(SHARED), view=view).to_json())
-    return data
 
 
 def focused(page: Page) -> str:
