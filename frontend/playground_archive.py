@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, "/src")
-from relay_explorer.playground import description  # noqa: E402
+from relay_explorer.playground.description import description  # noqa: E402
 from relay_explorer.playground.worker import start  # noqa: E402
 
 missing = []

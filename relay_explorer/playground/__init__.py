@@ -6,8 +6,3 @@ a browser: `tools/playground.py` puts this package beside Pyodide, and the worke
 """
 
 from __future__ import annotations
-
-from .description import description
-from .session import MAX_ANSWER, MAX_TEXT, Session
-
-__all__ = ["MAX_ANSWER", "MAX_TEXT", "Session", "description"]

@@ -110,6 +110,8 @@ def test_markup_is_text(view: str, open_view: Opener) -> None:
         options["args"] = (np.ones((2, 3), "float32"),)
     if view == "pipeline":
         options["passes"] = [transform.FuseOps(), transform.ToANormalForm()]
+    if view == "compare":
+        options["against"] = imported()
     hostile = imported() if view == "source" else program()
     shown = explore(hostile, view=view, **options)  # type: ignore[arg-type]
     page = open_view(json.loads(shown.to_json()))

@@ -33,7 +33,8 @@ WALK = """async (json) => {
   const none = { pane: "nothing", tab: "__proto__", fold: "0.99999", time: "x" };
   restore({ step: "-5", plan: "9.9.9.9", row: "1e9", ...none });
   press("End");
-  const found = [token(), root.querySelector(".say").textContent, root.querySelectorAll(".life-bar").length];
+  const bars = root.querySelectorAll(".row .life-bar").length;
+  const found = [token(), root.querySelector(".say").textContent, bars];
   destroy();
   host.remove();
   return found;

@@ -154,7 +154,9 @@ def test_damage_ends_in_a_sentence(open_view: Opener) -> None:
 def test_the_ir_explorer_groups_by_module(open_view: Opener) -> None:
     page = open_view(relay_explorer.explore(layers(2), name="test").to_dict())
     headings = page.locator(".pane-rows .row .t9").all_inner_texts()
-    assert headings == ["layer.0", "attention", "mlp", "layer.1", "attention", "mlp"]
+    assert headings == [
+        f"encoder.layer.{layer}{part}" for layer in (0, 1) for part in ("", ".attention", ".mlp")
+    ]
 
 
 def test_details_name_the_node_and_its_module(open_view: Opener) -> None:

@@ -76,8 +76,8 @@ def evaluate() -> dict[str, Result]:
 
 def examples() -> dict[str, Any]:
     """The views of the page's examples, by title, and the errors."""
-    from relay_explorer.playground import Session
     from relay_explorer.playground.examples import EXAMPLES
+    from relay_explorer.playground.session import Session
 
     answers = {}
     for example in EXAMPLES:

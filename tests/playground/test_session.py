@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from relay_explorer.playground import MAX_TEXT, Session, description
-from relay_explorer.playground.description import LEFT_OUT, VIEWS
+from relay_explorer.playground.description import LEFT_OUT, VIEWS, description
+from relay_explorer.playground.session import MAX_TEXT, Session
 from relay_explorer.views.registry import views
 
 LAYER = """\

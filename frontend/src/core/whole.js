@@ -48,6 +48,7 @@ export function createWhole({ head, scroller }) {
   const lines = h("div", { class: "whole-lines" });
   const hide = () => {
     strip.hidden = true;
+    fill(lines);
   };
   const strip = h(
     "div",
@@ -64,8 +65,8 @@ export function createWhole({ head, scroller }) {
   /** @param {HTMLElement | null} row */
   function show(row) {
     const cut = row?.isConnected ? [...row.children].filter(isCut) : [];
-    strip.hidden = cut.length === 0;
-    if (!row || !cut.length) return;
+    if (!row || !cut.length) return hide();
+    strip.hidden = false;
     const [own] = row.children;
     fill(
       lines,

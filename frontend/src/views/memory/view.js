@@ -274,6 +274,7 @@ export class MemoryExplorer extends Explorer {
     this.chosen = this.model.axes.map(({ choices }, i) =>
       asked[i] > 0 && asked[i] < choices.length ? asked[i] : 0,
     );
+    this.step = Math.min(this.step, this.count - 1); // the plan may have fewer steps than the one before
     this.whole = state.time === "all";
     this.tabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : "arena");
     this.place([...ON_ROWS, ...PANES].some(({ id }) => id === state.tab) ? state.tab : "life");
