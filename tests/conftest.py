@@ -7,6 +7,7 @@ import gc
 import os
 import re
 import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,7 +87,28 @@ def alone(what: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
+def npm_packages() -> Path:
+    """The folder of the front end's packages, which are installed once."""
+    frontend = Path(__file__).parents[1] / "frontend"
+    folder = frontend / "node_modules"
+    with alone("npm"):
+        if not all((folder / name).is_dir() for name in ("axe-core", "puppeteer-core", "pyodide")):
+            subprocess.run(["npm", "ci", "--silent"], cwd=frontend, check=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def playground_files(npm_packages: Path) -> Path:
+    """The folder of the playground's files, which are built once."""
+    from tools import playground
+
+    with alone("playground"):
+        assert playground.build()
+    return playground.BUILT
+
+
+@pytest.fixture(scope="session")
+def site(playground_files: Path) -> Path:
     """Return the folder of the built book; built here, which is quick when nothing has changed."""
     from tools.build_book import SITE, build
 

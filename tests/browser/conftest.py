@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.pages import ARGUMENTS, CHROMIUM, ORIGIN, ROOT, Opener, Site, page_html
-from tests.conftest import alone
 
 
 @pytest.fixture(scope="module")
@@ -21,16 +19,6 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield running
         running.close()
-
-
-@pytest.fixture(scope="session")
-def npm_packages() -> Path:
-    """The folder of the front end's tools, which are installed once."""
-    folder = ROOT / "frontend/node_modules"
-    with alone("npm"):
-        if not all((folder / name).is_dir() for name in ("axe-core", "puppeteer-core")):
-            subprocess.run(["npm", "ci", "--silent"], cwd=ROOT / "frontend", check=True)
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,8 +14,6 @@ from relay_book.playground import SCRIPTS, policy
 
 from relay_explorer.widgets.bundle import script
 from tests.browser.pages import ORIGIN, ROOT
-from tests.conftest import alone
-from tools import playground
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -52,16 +51,14 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-def files() -> dict[str, bytes]:
+def files(playground_files: Path) -> dict[str, bytes]:
     """The files of the site."""
-    with alone("playground"):
-        assert playground.build()
     return {
         "/": PAGE.encode(),
         "/book/playground.html": PAGE.encode(),
         "/book/chapter.html": (CHAPTER % (DATA / "fusion_diamond.json").read_text("utf-8")).encode(),
         "/relay_explorer.js": script().encode(),
-        **{f"/playground/{path.name}": path.read_bytes() for path in playground.BUILT.glob("*.js")},
+        **{f"/playground/{path.name}": path.read_bytes() for path in playground_files.glob("*.js")},
     }
 
 
