@@ -1,4 +1,4 @@
-"""Programs and measurements in the libraries that people work with: networkx, Graphviz and matplotlib.
+"""Convert programs to graphs of networkx, and draw programs and measurements with Graphviz and matplotlib.
 
     from relay_explorer import analysis, models, relay
     from relay_explorer.interop import plot_costs, to_graphviz, to_networkx
@@ -8,11 +8,12 @@
     to_graphviz(lenet, clusters="kernels")    # a graphviz.Digraph, which a notebook displays
     plot_costs(lenet)                         # the Axes of a matplotlib chart
 
-What has a chart of its own also has a method `plot`: the result of `exe.profile(…)`, that of
-`exe.measure(…)`, a memory plan, and a site of a quantization. Each chart draws into the Axes `ax`, or into
-new ones in the book's style, whose `theme` is "light" or "dark".
+Some objects have a method `plot` that draws their chart: the results of `exe.profile(…)` and
+`exe.measure(…)`, a memory plan, and a site of a quantization. A chart is drawn into the Axes `ax`. Without
+`ax`, it gets new Axes in the book's style, whose `theme` is "light" or "dark".
 
-The libraries are imported when a function needs them; a missing one names the command that installs it.
+A library is imported when a function first needs it. If it is missing, the function raises an ImportError
+that names the command to install it.
 """
 
 from __future__ import annotations

@@ -53,15 +53,18 @@ def to_graphviz(
 ) -> Any:
     """Draw a program as a `graphviz.Digraph`, which a notebook displays.
 
-    `x` is what `to_networkx` takes, or one of its graphs, for example a part: `graph.subgraph(nodes)`. `kind`
-    is a kind of `to_networkx`. In the data flow, a variable that a `let` binds is its value.
+    `x` is anything that `to_networkx` takes, or a graph that it returned, or a part of one, such as
+    `graph.subgraph(nodes)`. `kind` is one of the kinds of `to_networkx`. In the data flow of a program, a
+    variable that a `let` binds and its value are drawn as one node.
 
-    `clusters` frames nodes: "scopes" (functions, branches and clauses; the default), "kernels" (the default
-    for a fusion), "blocks" (the repeated parts of functions, such as residual blocks), or "none". `theme` is
-    "light" or "dark". Colors and shapes show the families of operators, as in the explorers.
+    `clusters` says around which nodes to draw frames: "scopes" (functions, branches and clauses; the
+    default), "kernels" (the default for a fusion), "blocks" (the repeated parts of functions, such as
+    residual blocks), or "none". `theme` is "light" or "dark". Colors and shapes show the families of
+    operators, as in the explorers.
 
-    `result.source` is the text in the DOT language, and `result.render("name", format="pdf")` writes a file;
-    a display or a file needs the program `dot`. Raise a RelayError for a graph of more than `limit` nodes.
+    `result.source` is the text in the DOT language, and `result.render("name", format="pdf")` writes a file.
+    Graphviz's program `dot` is needed to display the result or to write a file. Raise a RelayError for a
+    graph of more than `limit` nodes.
     """
     if clusters not in (None, *CLUSTERS):
         raise RelayError(f"there are no clusters {clusters!r:.60}", help=[f"there are {', '.join(CLUSTERS)}"])
@@ -250,7 +253,7 @@ def _plain(line: str) -> str:
 
 @cache
 def digraph_class() -> Any:
-    """Return a subclass of `graphviz.Digraph` that says how to install `dot` where it is missing."""
+    """Return a subclass of `graphviz.Digraph` that says how to install `dot` if it is missing."""
     graphviz = require("graphviz")
 
     class Digraph(graphviz.Digraph):  # type: ignore[misc,name-defined]  # graphviz is imported when it is used

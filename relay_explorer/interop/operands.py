@@ -30,7 +30,7 @@ CALLEE = -1  # the operand index of a called function
 
 class Operand(NamedTuple):
     """A value that flows into an expression: its number among the operands, its role, and the operator's name
-    for it ("" where there is none).
+    for it ("" if there is none).
     """
 
     value: Expr
@@ -80,7 +80,7 @@ def _of_call(call: Call) -> list[Operand]:
 
 
 def is_named(callee: Expr) -> bool:
-    """Whether a callee is an operator or a constructor: part of the call, and not a value that flows in."""
+    """Return whether a callee is an operator or a constructor, which is a part of the call and no operand."""
     return isinstance(callee, (Op, Constructor))
 
 

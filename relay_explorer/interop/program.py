@@ -20,9 +20,9 @@ from .operands import in_order, operands
 
 
 class Program:
-    """A module, function or other expression. `order` has its expressions, each after its operands, and
-    `node_of` the index of each in this order, which is the key of its node. `roots` are the functions of the
-    module by name, or the expression itself, named "".
+    """A module, a function or another expression. `order` lists its expressions, each after its operands, and
+    `node_of` maps each to its index in this order, which is the key of its node. `roots` maps names to the
+    functions of the module, or "" to the expression itself.
     """
 
     def __init__(self, program: IRModule | Expr) -> None:
@@ -47,7 +47,7 @@ class Program:
     # -- what is known about an expression
 
     def name(self, expr: Expr) -> str:
-        """Return the program's name for a value (`%x`, `%3`, `@main`); "" where it has none."""
+        """Return the program's name for a value (`%x`, `%3`, `@main`), or "" if there is none."""
         name = self._rows.name(expr) if self._rows is not None else None
         if name is None and isinstance(expr, Var):
             name = f"%{expr.name_hint}"
@@ -56,7 +56,7 @@ class Program:
         return name or ""
 
     def label(self, expr: Expr) -> str:
-        """Return the name of a value with what computes it, `%3 = add`, or the one that it has."""
+        """Return a value's name and operation, `%3 = add`, or only one of them if it lacks the other."""
         name, what = self.name(expr), operation(expr)
         return f"{name} = {what}" if name and what and name != what else name or what
 
@@ -124,7 +124,7 @@ def _has_type(expr: Expr) -> bool:
 
 
 def operation(expr: Expr) -> str:
-    """Return what computes a value: an operator's name, the field of a tuple, the kind of a construct."""
+    """Return the operation that computes a value: an operator, a field, or a construct such as `if`."""
     match expr:
         case Call(op=Op() | Constructor() as callee):
             return callee.name

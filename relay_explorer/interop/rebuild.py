@@ -65,7 +65,7 @@ class _Builder:
             self.result[node] = self._expr(node)
 
     def function(self) -> Function:
-        """Return a function of everything that was cut off, whose result are the nodes without users."""
+        """Return a function that takes what was cut off, and whose results are the nodes without users."""
         ends = [node for node in self.graph if not self.graph.succ[node]]
         results = [self.result[node] for node in ends]
         if not results:

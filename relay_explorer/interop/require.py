@@ -11,7 +11,7 @@ _EXTRAS = {"networkx": "graphs", "graphviz": "graphs", "matplotlib": "plot"}
 
 
 def require(module: str) -> Any:
-    """Import a module, and return it; raise an ImportError that names the command which installs it."""
+    """Import and return a module. If it is missing, raise an ImportError with the command to install it."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

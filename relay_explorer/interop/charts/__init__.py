@@ -1,4 +1,4 @@
-"""Charts of matplotlib: profiles, rooflines, memory plans, calibration, costs of programs and passes."""
+"""Draw profiles, rooflines, memory plans, calibration, and costs of programs and passes with matplotlib."""
 
 from __future__ import annotations
 

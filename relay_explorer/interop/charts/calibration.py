@@ -16,9 +16,10 @@ BARS = 160  # drawn: the bins of the statistics are joined
 
 def plot_calibration(site: Site, ax: Any = None, *, theme: str = "light") -> Any:
     """Draw the histogram of the values that calibration saw at a site, on a logarithmic scale, and the range
-    that the integers cover: `site.plot()` for one of `quantize.trace(…).sites`. Return the Axes.
+    that the integers cover. Each of `quantize.trace(…).sites` has this as `site.plot()`.
 
-    Values outside of the range are clipped. Raise a RelayError for a site whose statistics are not known.
+    Values outside of the range are clipped. Return the Axes. Raise a RelayError if calibration saw no values
+    at the site.
     """
     statistics, parameters = site.statistics, site.parameters
     if statistics is None or not statistics.count:

@@ -23,9 +23,10 @@ OF_PASSES = ("time", "flops", "bytes", "kernels", "expressions")
 def plot_costs(
     program: IRModule | Function, ax: Any = None, *, by: str = "flops", most: int = 12, theme: str = "light"
 ) -> Any:
-    """Draw what each operator of a program costs, in all its calls together, the most expensive first: `by`
-    "flops" (floating-point operations) or "bytes" (read and written, as if nothing were fused). At most
-    `most` operators have a bar of their own; one more stands for the others. Return the Axes.
+    """Draw what each operator of a program costs, in all its calls together, the most expensive first.
+
+    `by` is "flops" (floating-point operations) or "bytes" (read and written, as if nothing were fused). At
+    most `most` operators have a bar of their own; one more stands for the others. Return the Axes.
     """
     if by not in MEASURES:
         raise RelayError(f"there is no cost {by!r:.60}", help=["there are 'flops' and 'bytes'"])
@@ -60,7 +61,8 @@ def plot_passes(
     what: str = "bytes",
     theme: str = "light",
 ) -> Any:
-    """Draw what each pass of a pipeline changes: a bar for the program before, and one after each pass.
+    """Draw what each pass of a pipeline changes: one bar for the program before all passes,
+    and one after each pass.
 
     `what` is "bytes" or "flops" (of the whole program; a kernel counts as one operator), "kernels" (kernels
     and calls of operators outside of them), "expressions", or "time", the seconds that each pass takes.

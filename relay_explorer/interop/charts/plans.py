@@ -16,11 +16,11 @@ MAX_TENSORS = 5_000
 
 
 def plot_memory(plan: StoragePlan, ax: Any = None, *, what: str = "addresses", theme: str = "light") -> Any:
-    """Draw a memory plan: `plan.plot()` for a result of `analysis.plan_memory`. Return the Axes.
+    """Draw a memory plan. A result of `analysis.plan_memory` has this as `plan.plot()`. Return the Axes.
 
     With `what="addresses"`, a box is a tensor: it extends over the steps in which it is live, from left to
     right, and over its bytes of the arena, from top to bottom; its color stands for its buffer. With
-    `what="bytes"`, a line is the number of live bytes at each step, below the size of the arena.
+    `what="bytes"`, a curve shows the number of live bytes at each step, and a dashed line the arena's size.
     """
     if what not in ("addresses", "bytes"):
         raise RelayError(f"there is no chart of {what!r:.60}", help=["there are 'addresses' and 'bytes'"])

@@ -65,8 +65,8 @@ def plot_roofline(
 
     A mark is a kernel at the speed of its fastest call; its area grows with the time of all calls, and its
     shape and color stand for the schedule, as in the explorer of runs. A kernel above the roof reads data
-    that is still in a cache, or saves operations by Winograd's algorithm. `kernels` selects kernels by the
-    beginnings of their names. Kernels without floating-point operations are left out. Return the Axes.
+    that is still in a cache, or saves operations by Winograd's algorithm. `kernels` selects kernels by
+    prefixes of their names. Kernels without floating-point operations are left out. Return the Axes.
     """
     points = _points(run, kernels)
     low = 10 ** _floor_log([p.intensity for p in points] + [run.limits.ridge / 4])

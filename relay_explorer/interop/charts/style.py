@@ -20,8 +20,8 @@ MARKERS = {
 
 
 def look(colours: dict[str, str], size: float = 13, paper: str = "none") -> dict[str, Any]:
-    """Return matplotlib's settings: a faint grid, no frame, and text as text. `size` is that of the text in
-    points; `paper` is the background.
+    """Return matplotlib's settings: a faint grid, no frame, and text that stays text in SVG files. `size` is
+    the size of the text in points, and `paper` is the background color.
     """
     sides = ("left", "right", "top", "bottom")
     axes = {f"axes.spines.{side}": False for side in sides}
@@ -43,7 +43,7 @@ def look(colours: dict[str, str], size: float = 13, paper: str = "none") -> dict
 
 
 def colors_of(theme: str) -> dict[str, str]:
-    """Return the colors of a theme by token; raise a RelayError for one that does not exist."""
+    """Return the colors of a theme by token; raise a RelayError if there is no such theme."""
     if theme not in PALETTES:
         raise RelayError(f"there is no theme {theme!r:.60}", help=[f"there are {', '.join(PALETTES)}"])
     return PALETTES[theme]
@@ -51,7 +51,7 @@ def colors_of(theme: str) -> dict[str, str]:
 
 @contextmanager
 def prepared(ax: Any, theme: str, height: float = 4.0) -> Iterator[tuple[Any, dict[str, str]]]:
-    """Provide the Axes to draw into, new ones in the book's style where there are none, and the colors."""
+    """Provide the Axes to draw into and the colors. If `ax` is None, make new Axes in the book's style."""
     colours = colors_of(theme)
     if ax is not None:
         yield ax, colours
@@ -108,13 +108,13 @@ def ranking(
 
 
 def shortened(name: str, longest: int = 42) -> str:
-    """Return a name on one line, cut in the middle where it is long."""
+    """Return a name on one line, shortened in the middle if it is too long."""
     flat = "".join([c if c.isprintable() else " " for c in name])
     return flat if len(flat) <= longest else f"{flat[: longest - 12]}…{flat[-11:]}"
 
 
 def unit(most: float, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
-    """Return the largest unit in which `most` is at least 1, and its name; the smallest where none is."""
+    """Return the size and name of the largest unit in which `most` is at least 1, or of the smallest unit."""
     return next(((size, name) for size, name in units if most >= size), units[-1])
 
 
