@@ -19,7 +19,7 @@ class CallGraph:
 
     def __init__(self, module: IRModule) -> None:
         if not isinstance(module, IRModule):
-            raise TypeError(f"a call graph is of a module, not of a {type(module).__name__}")
+            raise TypeError(f"a call graph needs a module, not a {type(module).__name__}")
         self.module = module
         self._callees: dict[str, dict[str, None]] = {}
         for var, function in module.functions.items():

@@ -167,7 +167,7 @@ def _add_function(graph: Any, parts: Program, root: Expr, fusion: Fusion | None)
 def calls(module: IRModule) -> Any:
     """Return the call graph of a module as a `networkx.DiGraph`."""
     if not isinstance(module, IRModule):
-        raise RelayError(f"a call graph is of a module, not of a {type(module).__name__}")
+        raise RelayError(f"a call graph needs a module, not a {type(module).__name__}")
     try:
         typed = infer_types(module)
     except RelayError:

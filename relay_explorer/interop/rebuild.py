@@ -24,7 +24,7 @@ def rebuilt(graph: Any) -> IRModule | Function:
     if graph.graph.get("kind", "dataflow") != "dataflow" or not graph.is_directed():
         kind = graph.graph.get("kind") or type(graph).__name__
         raise RelayError(
-            f"only a data-flow graph is a program, and this is a graph of kind {kind!r}",
+            f"only a data-flow graph can become a program, and this is a graph of kind {kind!r}",
             help=['to_networkx(program) makes one; its kind is "dataflow"'],
         )
     builder = _Builder(graph)

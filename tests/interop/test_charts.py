@@ -106,7 +106,7 @@ class TestRoofline:
         assert np.allclose(ys, [min(run.limits.flops, run.limits.bandwidth * x) / 1e9 for x in xs])
         assert ridge.get_xdata()[0] == pytest.approx(run.limits.ridge)
         assert sum(len(marks.get_offsets()) for marks in ax.collections) == 1
-        with pytest.raises(RelayError, match="no kernel of the run"):
+        with pytest.raises(RelayError, match="no kernel of this run"):
             plot_roofline(run, kernels=["nothing"])
 
 
@@ -129,7 +129,7 @@ class TestMemory:
         (stairs,) = ax.patches
         assert [round(v * 1000) for v in stairs.get_data().values] == list(plan.live)
         assert words(ax) == [f"arena: {plan.arena:,} bytes"]
-        with pytest.raises(RelayError, match="there is no chart of 'time'"):
+        with pytest.raises(RelayError, match="there is no chart 'time'"):
             plan.plot(what="time")
 
 

@@ -355,7 +355,7 @@ def test_rejects_what_it_does_not_know() -> None:
         to_networkx(models.load("mlp"), "callz")
     with pytest.raises(TypeError, match=r"to_networkx takes a module, .* not int"):
         to_networkx(3)  # type: ignore[arg-type]
-    with pytest.raises(RelayError, match="a call graph is of a module, not of a Var"):
+    with pytest.raises(RelayError, match="a call graph needs a module, not a Var"):
         to_networkx(Var("x"), "calls")
 
 

@@ -69,7 +69,7 @@ def plot_passes(
     `passes` may be text, as for `explore`. Return the Axes.
     """
     if what not in OF_PASSES:
-        raise RelayError(f"there is no chart of {what!r:.60}", help=[f"there are {', '.join(OF_PASSES)}"])
+        raise RelayError(f"there is no chart {what!r:.60}", help=[f"there are {', '.join(OF_PASSES)}"])
     pipeline = Sequential(passes)
     names, values = ([], []) if what == "time" else (["before"], [_measured(module, what)])
     with PassContext(opt_level=4):

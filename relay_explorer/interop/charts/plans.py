@@ -23,7 +23,7 @@ def plot_memory(plan: StoragePlan, ax: Any = None, *, what: str = "addresses", t
     `what="bytes"`, a curve shows the number of live bytes at each step, and a dashed line the arena's size.
     """
     if what not in ("addresses", "bytes"):
-        raise RelayError(f"there is no chart of {what!r:.60}", help=["there are 'addresses' and 'bytes'"])
+        raise RelayError(f"there is no chart {what!r:.60}", help=["there are 'addresses' and 'bytes'"])
     size, name = unit(max(plan.arena, 1), BYTES)
     with prepared(ax, theme, 4.4 if what == "addresses" else 3.2) as (axes, colours):
         axes.set_xlim(0, max(1, len(plan.steps)))

@@ -113,7 +113,7 @@ def _points(run: Measurement, kernels: Sequence[str] | None) -> list[_Point]:
     if not points:
         names = ", ".join([k.name for k in run.kernels[:4]])
         raise RelayError(
-            "no kernel of the run that is asked for computes with floating-point numbers",
+            "no kernel of this run computes with floating-point numbers",
             help=[f"the kernels are {names} …"],
         )
     return sorted(points, key=lambda point: -point.ns)
