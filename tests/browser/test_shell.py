@@ -338,3 +338,10 @@ def test_a_link_of_a_row_is_followed_by_the_keyboard(open_view: Opener) -> None:
     expect(link).to_have_attribute("tabindex", "0")
     link.press("Enter")
     assert page.evaluate("location.hash") == "#followed"
+
+
+def test_code_has_no_ligatures(open_view: Opener) -> None:
+    """Else the reader sees an arrow where the program has `->`."""
+    page = open_view(WAITING)
+    code = page.locator(".cell.code").first
+    assert code.evaluate("(node) => getComputedStyle(node).fontVariantLigatures") == "none"
