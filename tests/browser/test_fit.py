@@ -23,7 +23,7 @@ VIEWS = {
     "run": "small", "sharing": "branches", "source": "encoder",
 }  # fmt: skip
 FIXTURES = {"types": "learner.waiting()", "ir": "ir_views.resnet()"}
-SIZES = [(1280, 800), (900, 800), (390, 844), (844, 390), (320, 600)]
+SIZES = [(1280, 800), (922, 800), (390, 844), (844, 390), (320, 600)]
 BAR = 52
 
 #: A page like the book's, with a bar that stays on top, into which `show(view)` puts an explorer.
@@ -150,7 +150,7 @@ def test_every_explorer_fits_its_window(open_view: Opener, size: tuple[int, int]
         if name == "run":
             page.get_by_role("tab", name="One kernel at every level").click()
             wrong[name] += page.evaluate(FIT)
-        elif name != "ir" and size not in ((900, 800), (320, 600)):
+        elif name != "ir" and size not in ((922, 800), (320, 600)):
             film = page.evaluate(STEPS, ["Home"] + ["ArrowRight"] * 12 + ["End"])
             # Each pass has rows of its own, and each phase of quantization columns: their height may change.
             whole = name not in ("pipeline", "quantize", "compare")
@@ -255,7 +255,7 @@ def test_a_long_run_is_magnified_and_a_part_of_it_selected(open_view: Opener) ->
     page.mouse.move(box["x"] + 200, box["y"] + 12)
     page.mouse.up()
     page.keyboard.up("Shift")
-    expect(note).to_contain_text("steps: wait 2")
+    expect(note).to_contain_text(re.compile(r"\d+ steps: wait \d+"))
     first = note.inner_text()
     page.mouse.move(box["x"] + 200, box["y"] + 12)  # the right handle
     page.mouse.down()

@@ -66,7 +66,7 @@ def test_rows_are_aligned_and_each_difference_has_its_kind() -> None:
             "B (after) has 1 call fewer than A (before): −1 × floor, −1 × nn.relu, −1 × tanh, and 2 "
             "other operators. Equal rows: 5. Rows that differ: 9; 1 only in A, 1 at another place.",
             "let %q = sigmoid(%x) is at another place in B.",
-            "2 adjacent rows differ. %y has padding = (1, 1) in A, (0, 0) in B; has the type Tensor[(1, "
+            "2 adjacent rows differ. %y has padding = [1, 1] in A, [0, 0] in B; has the type Tensor[(1, "
             "4, 8, 8), float32] in A, Tensor[(1, 4, 6, 6), float32] in B.",
             "%t has the type Tensor[(1, 4, 8, 8), float32] in A, Tensor[(1, 4, 6, 6), float32] in B.",
             "The types of 4 rows differ. %a has the type Tensor[(1, 4, 8, 8), float32] in A, Tensor[(1, "
@@ -199,7 +199,7 @@ def test_the_text_picture_is_a_difference() -> None:
     assert picture.text(compares.hand()).splitlines()[:4] == snapshot(
         [
             "let %q = sigmoid(%x) is at another place in B.",
-            "2 adjacent rows differ. %y has padding = (1, 1) in A, (0, 0) in B; has the type Ten…",
+            "2 adjacent rows differ. %y has padding = [1, 1] in A, [0, 0] in B; has the type Ten…",
             "%t has the type Tensor[(1, 4, 8, 8), float32] in A, Tensor[(1, 4, 6, 6), float32] i…",
             "The types of 4 rows differ. %a has the type Tensor[(1, 4, 8, 8), float32] in A, Ten…",
         ]

@@ -75,6 +75,9 @@ export function fitWindow(root, embedded) {
     set(root, "data-form", slim || short ? "compact" : null);
     set(root, "data-short", short);
     set(root, "data-menu", short || root.clientWidth < MENU * unit);
+    // A view may have more buttons than that leaves room for.
+    const bar = root.querySelector(".bar");
+    if (bar && bar.scrollWidth > bar.clientWidth + 1) set(root, "data-menu", true);
   }
   const sizes = new ResizeObserver(shape);
   sizes.observe(root);

@@ -158,7 +158,14 @@ def attributes(expr: Expr) -> dict[str, object]:
     attrs = getattr(expr, "attrs", None)
     if not isinstance(expr, (Call, Function)) or attrs is None:
         return {}
-    return {str(name): str(value) for name, value in attrs.items()}
+    return {str(name): _written(value) for name, value in attrs.items()}
+
+
+def _written(value: object) -> str:
+    """Write an attribute's value as the program does: a tuple as a list."""
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_written, value))}]"
+    return str(value)
 
 
 def _same_tokens(a: Sequence[printed.Token], b: Sequence[printed.Token], source: Mapping[Expr, Expr]) -> bool:
