@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -126,7 +125,6 @@ def test_says_which_options_there_are() -> None:
         to_graphviz(3)
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz's program `dot`")
 class TestDot:
     def test_names_are_only_text(self) -> None:
         x = [relay.var(name, shape=(2,)) for name in HOSTILE]

@@ -30,7 +30,6 @@ from relay_explorer.widgets.server.work import Work
 from tests.support.views.check import check
 
 PROGRAM = "def @main(%x: Tensor[(4), float32]) { exp(%x) }"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and links of POSIX")
 
 
 class Client:
