@@ -1,9 +1,10 @@
 """Which outputs of a notebook carry the bundle: one, unless something happened to it.
 
-The kernel cannot see the notebook, so these rules decide by what it is told. An output carries the bundle if
-no other output of the session does, or if its cell is run again although nothing else was: its reader may
-have seen that its explorer is not drawn. A front end that is opened again is another session. An output that
-finds no bundle in its page shows the static picture, and says that its cell has to be run again.
+The kernel cannot see the notebook, so these rules decide by what the front end sends with each execution. An
+output carries the bundle if no other output of the session does, or if its cell is run again although nothing
+else was: its reader may have seen that its explorer is not drawn. A front end that is opened again is another
+session. An output that finds no bundle in its page shows the static picture, and says that its cell has to be
+run again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a reader was and wants to be again: scroll positions in links, bookmarks, the way back."""
+"""Places in an explorer: scroll positions in links, bookmarks, and back and forward."""
 
 from __future__ import annotations
 

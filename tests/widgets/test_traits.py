@@ -134,7 +134,7 @@ window.model = {
 
 @pytest.mark.browser
 def test_the_widget_in_a_page(browser: Browser) -> None:
-    """The bundle comes from the kernel, once; the state is told; a closed widget leaves no listener."""
+    """The kernel sends the bundle once, the widget reports its state, and close() removes its listeners."""
     widget = explore(SMALL, view="types", live=True).widget()
     page = browser.new_page()
     page.set_content("<!doctype html><title>a notebook</title><main></main><main></main>")

@@ -98,7 +98,7 @@ export class Finder extends Lookup {
   }
 
   /**
-   * How many hits are told.
+   * Return the number of hits.
    * @param {Query} _query
    */
   hitCount(_query) {

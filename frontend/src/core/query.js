@@ -60,7 +60,7 @@ const wildcards = (word) => `^${word.replace(/[.+?^${}()|[\]\\]/g, "\\$&").repla
 
 /**
  * Reads a query. `fields` are the names before a colon that are understood; `within` is where words are looked for that
- * have none. What cannot be understood is told in `problem`.
+ * have none. `problem` says which part cannot be parsed, and why.
  * @param {string} text
  * @param {readonly string[]} fields
  * @returns {Parsed}
