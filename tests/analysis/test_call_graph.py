@@ -48,7 +48,7 @@ def test_text() -> None:
 def test_what_there_is_not() -> None:
     with pytest.raises(ModuleError, match="no function `@mean`"):
         GRAPH.ref_count("mean")
-    with pytest.raises(TypeError, match="of a module, not of a Function"):
+    with pytest.raises(TypeError, match="needs a module, not a Function"):
         CallGraph(relay.Function([], relay.const(1)))  # type: ignore[arg-type]  # refused
     with pytest.raises(ModuleError, match="no function `@gone`"):
         CallGraph(relay.IRModule.from_expr(relay.Function([], relay.GlobalVar("gone")())))
