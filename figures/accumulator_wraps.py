@@ -52,8 +52,8 @@ def draw(c: Canvas) -> None:
            f"{_x(wrong):.1f} {LINE + 9}", edge="hue-orange", dashed=True)  # fmt: skip
     c.head(_x(wrong), LINE + 6, -1.571, "hue-orange")
     c.circle(_x(wrong), LINE, 4, fill="hue-orange", edge="hue-orange")
-    c.text(_x(wrong), LINE - 14, _text(wrong), size=13, anchor="middle", mono=True, colour="hue-orange")
-    c.text(280, LINE + 74, "the third product wraps around", size=13.5, colour="hue-orange", anchor="middle")
+    c.text(_x(wrong), LINE - 14, _text(wrong), size=13, anchor="middle", mono=True, color="hue-orange")
+    c.text(280, LINE + 74, "the third product wraps around", size=13.5, color="hue-orange", anchor="middle")
     c.text(10, HEIGHT - 8, f"32 bits hold {products_that_fit(32):,} such products.", size=13.5)
 
 

@@ -19,7 +19,7 @@ def _chart(c: Canvas, y: float, title: str, accumulators: int) -> None:
     c.text(LEFT + STEP * CYCLES, y, f"{len(starts)} of {CYCLES * UNITS} slots", size=13, anchor="end")
     for unit in range(UNITS):
         top = y + 12 + (TALL + 4) * unit
-        c.text(LEFT - 8, top + 19, f"FMA {unit}", size=13, anchor="end", colour="soft")
+        c.text(LEFT - 8, top + 19, f"FMA {unit}", size=13, anchor="end", color="soft")
         for cycle in range(CYCLES):
             accumulator = starts.get((cycle, unit))
             used = accumulator is not None
@@ -34,7 +34,7 @@ def _chart(c: Canvas, y: float, title: str, accumulators: int) -> None:
     if accumulators == 1:
         base = y + 20 + (TALL + 4) * UNITS
         c.line((LEFT + 8, base), (LEFT + STEP * LATENCY + 6, base), edge="hue-orange", arrow=True)
-        c.text(LEFT + 8, base + 18, "the next addition to s0 waits 5 cycles", size=13, colour="hue-orange")
+        c.text(LEFT + 8, base + 18, "the next addition to s0 waits 5 cycles", size=13, color="hue-orange")
 
 
 def draw(c: Canvas) -> None:
@@ -42,9 +42,9 @@ def draw(c: Canvas) -> None:
     _chart(c, 164, "ten accumulators", 10)
     for cycle in range(CYCLES):
         x = LEFT + STEP * cycle + (STEP - 4) / 2
-        c.text(x, 260, str(cycle), size=13, anchor="middle", colour="soft")
+        c.text(x, 260, str(cycle), size=13, anchor="middle", color="soft")
     c.text(LEFT + STEP * CYCLES / 2, 284, "cycle in which a multiply-add starts", size=13, anchor="middle",
-           colour="soft")  # fmt: skip
+           color="soft")  # fmt: skip
 
 
 FIGURE = Figure(

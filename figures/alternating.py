@@ -31,7 +31,7 @@ def shortest(order: str, program: str) -> float:
 def _panel(c: Canvas, y: float, title: str, order: str) -> None:
     c.text(LEFT, y, title, size=14, bold=True)
     x, end = LEFT + UNIT * SLOW[0], LEFT + UNIT * SLOW[1]
-    c.text(end, y, "slow phase", size=12.5, colour="soft", anchor="end")
+    c.text(end, y, "slow phase", size=12.5, color="soft", anchor="end")
     c.box(x, y + 8, end - x, TALL + 20, fill="hue-grey-fill", edge="hue-grey", dashed=True, radius=4)
     for program, start, duration in timed(order):
         c.box(

@@ -25,16 +25,16 @@ def plan() -> StoragePlan:
     return relay.analysis.plan_memory(fused["main"])
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     whole = plan()
-    soft = colours["soft"]
+    soft = colors["soft"]
     axes.set_xlim(0, len(whole.steps))
-    draw_addresses(axes, colours, whole, 1)
+    draw_addresses(axes, colors, whole, 1)
     offsets = [buffer.offset for buffer in whole.buffers[:3]]
     axes.set_yticks(offsets, [f"{offset:,}" for offset in offsets], size=13, va="top")
     axes.set_xticks([])
     for offset in [*(buffer.offset for buffer in whole.buffers), whole.arena]:
-        axes.axhline(offset, color=colours["line"], linewidth=1, zorder=0.5)
+        axes.axhline(offset, color=colors["line"], linewidth=1, zorder=0.5)
     say(axes, "byte", (0, 0), (-6, 16), size=13, color=soft, ha="right")
     for number, name in enumerate(STEPS):
         say(axes, str(number), (number + 0.5, 0), (0, 16), size=13, color=soft, ha="center")

@@ -45,7 +45,7 @@ def total(parts: dict[str, float]) -> float:
     return sum(parts.values())
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xlim(0, 1)  # each network's float32 is 1
     axes.set_ylim(HEIGHT, 0)
     axes.set_axis_off()
@@ -58,13 +58,13 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
             say(axes, name, (0, middle), (-8, -4.5), size=13.5, ha="right")
             for part, count in parts.items():
                 end = start + count / total(rows["float32"])
-                bars(axes, colours, [middle], [start], [end], f"hue-{PARTS[part][0]}", BAR)
+                bars(axes, colors, [middle], [start], [end], f"hue-{PARTS[part][0]}", BAR)
                 start = end
             say(axes, f"{total(parts):,.0f}", (start, middle), (8, -4.5), size=13.5)
             y += BAR + GAP
         y += 10
     for (hue, words), (x, down) in zip(PARTS.values(), ((0.0, 14), (0.67, 14), (0.0, 40))):
-        bars(axes, colours, [y + down], [x], [x + 0.09], f"hue-{hue}", 16)
+        bars(axes, colors, [y + down], [x], [x + 0.09], f"hue-{hue}", 16)
         say(axes, words, (x + 0.09, y + down), (8, -4.5), size=13.5)
 
 

@@ -35,7 +35,7 @@ def _label(c: Canvas, name: str, x: float, y: float) -> None:
     text = f"{name} = {MADE[name]} = {forward()[name]}" if name in MADE else f"{name} = {forward()[name]}"
     c.text(x, y - 4, text, size=13, mono=True, anchor="middle")
     slope = str(backward()[name]).replace("-", "−")
-    c.text(x, y + 16, f"d{name} = {slope}", size=14, mono=True, bold=True, anchor="middle", colour="run")
+    c.text(x, y + 16, f"d{name} = {slope}", size=14, mono=True, bold=True, anchor="middle", color="run")
 
 
 def _back(c: Canvas, curve: list[Point], label: str) -> None:
@@ -44,7 +44,7 @@ def _back(c: Canvas, curve: list[Point], label: str) -> None:
     steps = " ".join(f"{number(x)} {number(y)}" for x, y in curve[1:])
     c.path(f"M{number(x0)} {number(y0)}C{steps}", edge="run", dashed=True)
     c.head(x0, y0, atan2(y0 - y1, x0 - x1), "run")
-    c.text((x0 + x2) / 2 + 12, (y0 + y2) / 2 + 7, label, size=14, mono=True, colour="run")
+    c.text((x0 + x2) / 2 + 12, (y0 + y2) / 2 + 7, label, size=14, mono=True, color="run")
 
 
 def draw(c: Canvas) -> None:
@@ -63,11 +63,11 @@ def draw(c: Canvas) -> None:
     for name, center in layout.centers.items():
         _label(c, name, *center)
     x, y = layout.centers["e"]
-    c.lines(x + 74, y - 10, ["used twice:", "1 + 1 = 2"], size=13.5, colour="run")
+    c.lines(x + 74, y - 10, ["used twice:", "1 + 1 = 2"], size=13.5, color="run")
     c.line((386, 34), (386, 74), edge="known", arrow=True)
     c.text(398, 60, "forward", size=13.5)
     c.line((386, 128), (386, 88), edge="run", dashed=True, arrow=True)
-    c.text(398, 114, "backward", size=13.5, colour="run")
+    c.text(398, 114, "backward", size=13.5, color="run")
 
 
 FIGURE = Figure(

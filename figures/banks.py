@@ -20,9 +20,9 @@ def _panel(c: Canvas, x: float, length: int) -> None:
     most = max(column.count(bank) for bank in column)
     c.text(x, 20, f"rows of {length} words", size=14, bold=True)
     says = "no conflict" if most == 1 else f"{most}-way conflict"
-    c.text(x, 40, f"a column: {says}", size=13, colour="soft")
-    c.text(x, TOP - 6, "bank 0", size=13, colour="soft")
-    c.text(x + CELL * BANKS, TOP - 6, "31", size=13, colour="soft", anchor="end")
+    c.text(x, 40, f"a column: {says}", size=13, color="soft")
+    c.text(x, TOP - 6, "bank 0", size=13, color="soft")
+    c.text(x + CELL * BANKS, TOP - 6, "31", size=13, color="soft", anchor="end")
     for row in range(ROWS):
         y = TOP + TALL * row
         for bank in range(BANKS):

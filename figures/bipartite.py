@@ -16,8 +16,8 @@ def _program(c: Canvas) -> None:
     for i, line in enumerate(PROGRAM):
         c.text(14, 22 + 21 * i, line, size=13.5, mono=True)
     c.line((10, 104), (470, 104), edge="line")
-    c.text(LEFT, 130, "classes of types", size=14, bold=True, colour="soft")
-    c.text(RIGHT, 130, "relations", size=14, bold=True, colour="soft")
+    c.text(LEFT, 130, "classes of types", size=14, bold=True, color="soft")
+    c.text(RIGHT, 130, "relations", size=14, bold=True, color="soft")
 
 
 def _relation(c: Canvas, y: float, relation: Relation, inputs: list[float], output: float) -> None:
@@ -27,14 +27,14 @@ def _relation(c: Canvas, y: float, relation: Relation, inputs: list[float], outp
     c.head(LEFT_END, output + 7, pi, "run")
     c.box(RIGHT, y - 20, RIGHT_END - RIGHT, 40, fill="queued-bg", edge="queued", radius=5)
     middle = (RIGHT + RIGHT_END) / 2
-    c.text(middle, y + 5, relation.operator, size=14.5, mono=True, anchor="middle", colour="queued")
+    c.text(middle, y + 5, relation.operator, size=14.5, mono=True, anchor="middle", color="queued")
 
 
 def _class(c: Canvas, y: float, words: str, known: bool) -> None:
     fill, edge = ("known-bg", "known") if known else ("none", "unknown")
     c.box(LEFT, y - 20, LEFT_END - LEFT, 40, fill=fill, edge=edge, radius=20)
     middle, ink = (LEFT + LEFT_END) / 2, "known" if known else "ink"
-    c.text(middle, y + 5, words, size=14.5, mono=True, anchor="middle", colour=ink)
+    c.text(middle, y + 5, words, size=14.5, mono=True, anchor="middle", color=ink)
 
 
 def _legend(c: Canvas) -> None:

@@ -24,10 +24,10 @@ def draw(c: Canvas) -> None:
             x = LEFT + i * (CELL + GAP)
             tone = "run" if one else "known"
             c.box(x, y, CELL, 40, fill=f"{tone}-bg", edge=tone, dashed=one)
-            c.text(x + CELL / 2, y + 26, str(shape[at]), size=16, mono=True, anchor="middle", colour=tone)
+            c.text(x + CELL / 2, y + 26, str(shape[at]), size=16, mono=True, anchor="middle", color=tone)
     c.line((LEFT, 130), (LEFT + 4 * CELL + 3 * GAP, 130), edge="soft")
     for i, words in enumerate(("missing", "1 repeats", "1 repeats", "1 repeats")):
-        c.text(LEFT + i * (CELL + GAP) + CELL / 2, 208, words, size=13, anchor="middle", colour="soft")
+        c.text(LEFT + i * (CELL + GAP) + CELL / 2, 208, words, size=13, anchor="middle", color="soft")
     c.text(8, 238, "A dimension of 1 (dashed), or none at all, adapts to the other one.", size=13.5)
 
 

@@ -38,7 +38,7 @@ def draw(c: Canvas) -> None:
     _arrows(c, 271)
     accumulated = [[f"+ Σ x·{unit}"] for unit in UNITS]
     _row(c, 290, "accumulators", accumulated, "purple")
-    c.text(LEFT, 342, "Each lane is 32 bits wide. a, b, c, d: four units.", size=13, colour="soft")
+    c.text(LEFT, 342, "Each lane is 32 bits wide. a, b, c, d: four units.", size=13, color="soft")
 
 
 FIGURE = Figure(

@@ -12,7 +12,7 @@ LEFT, SECOND = 8, 252
 
 def _panel(c: Canvas, x: float, title: str, says: str, *, down: bool) -> None:
     c.text(x, 20, title, size=14, bold=True)
-    c.text(x, 40, says, size=13, colour="soft")
+    c.text(x, 40, says, size=13, color="soft")
     for row in range(ROWS):
         for part in range(2):
             left, y = x + part * (CELL * LINE + 7), TOP + TALL * row
@@ -31,12 +31,12 @@ def _panel(c: Canvas, x: float, title: str, says: str, *, down: bool) -> None:
     bottom = TOP + TALL * ROWS
     if down:
         c.line((x + CELL * 5.5, bottom + 1), (x + CELL * 5.5, bottom + 18), edge="hue-blue", arrow=True)
-        c.text(x + CELL * 5.5 + 10, bottom + 16, "k", size=14, mono=True, colour="hue-blue")
+        c.text(x + CELL * 5.5 + 10, bottom + 16, "k", size=14, mono=True, color="hue-blue")
     else:
         c.line((x + 8, TOP + 22), (x + CELL * LINE, TOP + 22), edge="hue-blue", arrow=True)
-        c.text(x + CELL * LINE + 8, TOP + 27, "j", size=14, mono=True, colour="hue-blue")
+        c.text(x + CELL * LINE + 8, TOP + 27, "j", size=14, mono=True, color="hue-blue")
     text = "16 cache lines" if down else "1 cache line"
-    c.text(x, bottom + 38, text, size=13.5, bold=True, colour="hue-orange")
+    c.text(x, bottom + 38, text, size=13.5, bold=True, color="hue-orange")
 
 
 def draw(c: Canvas) -> None:

@@ -19,7 +19,7 @@ def used(columns: int) -> list[int]:
 
 def _cache(c: Canvas, y: float, columns: int, says: str) -> None:
     c.text(LEFT, y, f"{columns:,} columns", size=14, bold=True)
-    c.text(LEFT + SETS * STEP, y, says, size=13, anchor="end", colour="soft")
+    c.text(LEFT + SETS * STEP, y, says, size=13, anchor="end", color="soft")
     for number, lines in enumerate(used(columns)):
         x = LEFT + STEP * number
         c.box(x, y + 12, STEP, WAYS * WAY, edge="line", width=0.8, radius=0)
@@ -35,8 +35,8 @@ def draw(c: Canvas) -> None:
     _cache(c, 22, 1024, "64 lines, all for set 0, which holds 8")
     _cache(c, 138, 1040, "64 lines for 64 sets")
     base = 138 + 12 + WAYS * WAY
-    c.text(LEFT, base + 20, "set 0", size=13, colour="soft")
-    c.text(LEFT + SETS * STEP, base + 20, "set 63", size=13, colour="soft", anchor="end")
+    c.text(LEFT, base + 20, "set 0", size=13, color="soft")
+    c.text(LEFT + SETS * STEP, base + 20, "set 63", size=13, color="soft", anchor="end")
 
 
 FIGURE = Figure(

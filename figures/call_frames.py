@@ -24,7 +24,7 @@ def draw(c: Canvas) -> None:
         if number:
             c.line((x - 18, 57), (x - 2, 57), edge="hue-blue", arrow=True)
     c.text(10, 102, "One frame. Each tail call reuses it (dashed: earlier calls).", size=13,
-           colour="soft")  # fmt: skip
+           color="soft")  # fmt: skip
     c.text(10, 140, "a sentence: two of the calls must return", size=14, bold=True)
     for number, (name, what, runs) in enumerate(FRAMES):
         y = 264 - 38 * number
@@ -33,7 +33,7 @@ def draw(c: Canvas) -> None:
         c.text(24, y + 21, name, size=13.5, mono=True, bold=runs)
         c.text(100, y + 21, what, size=13.5, bold=runs)
     c.line((366, 294), (366, 154), edge="soft", arrow=True)
-    c.lines(378, 216, ("the stack", "grows with", "each call"), size=13, colour="soft")
+    c.lines(378, 216, ("the stack", "grows with", "each call"), size=13, color="soft")
 
 
 FIGURE = Figure(

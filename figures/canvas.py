@@ -22,7 +22,7 @@ def number(value: float) -> str:
 
 @dataclass
 class Canvas:
-    """A sheet `width` units wide. Colours are tokens of the palette (`ink`, `known-bg`); sizes are in units
+    """A sheet `width` units wide. Colors are tokens of the palette (`ink`, `known-bg`); sizes are in units
     of the sheet.
     """
 
@@ -31,12 +31,12 @@ class Canvas:
     theme: str
     parts: list[str] = field(default_factory=list)
 
-    def colour(self, token: str) -> str:
+    def color(self, token: str) -> str:
         return "none" if token == "none" else palette(self.theme)[token]
 
     def _stroke(self, token: str, width: float, dashed: bool) -> str:
         dash = f' stroke-dasharray="{number(width * 4)} {number(width * 3)}"' if dashed else ""
-        return f'stroke="{self.colour(token)}" stroke-width="{number(width)}"{dash}'
+        return f'stroke="{self.color(token)}" stroke-width="{number(width)}"{dash}'
 
     def box(
         self, x: float, y: float, w: float, h: float, *,
@@ -46,7 +46,7 @@ class Canvas:
         place = " ".join(
             f'{k}="{number(v)}"' for k, v in (("x", x), ("y", y), ("width", w), ("height", h), ("rx", radius))
         )
-        self.parts.append(f'<rect {place} fill="{self.colour(fill)}" {self._stroke(edge, width, dashed)}/>')
+        self.parts.append(f'<rect {place} fill="{self.color(fill)}" {self._stroke(edge, width, dashed)}/>')
 
     def circle(
         self,
@@ -63,7 +63,7 @@ class Canvas:
         pale = f' fill-opacity="{number(opacity)}"' if opacity < 1 else ""
         place = f'cx="{number(x)}" cy="{number(y)}" r="{number(r)}"'
         self.parts.append(
-            f'<circle {place} fill="{self.colour(fill)}"{pale} {self._stroke(edge, width, False)}/>'
+            f'<circle {place} fill="{self.color(fill)}"{pale} {self._stroke(edge, width, False)}/>'
         )
 
     def path(
@@ -71,7 +71,7 @@ class Canvas:
     ) -> None:
         """Draw a path; `d` is in SVG's notation."""
         stroke = self._stroke(edge, width, dashed)
-        self.parts.append(f'<path d="{d}" fill="{self.colour(fill)}" {stroke} stroke-linecap="round"/>')
+        self.parts.append(f'<path d="{d}" fill="{self.color(fill)}" {stroke} stroke-linecap="round"/>')
 
     def line(
         self,
@@ -102,11 +102,11 @@ class Canvas:
         left, right = angle + math.pi - 0.42, angle + math.pi + 0.42
         corners = [(x, y), *((x + size * math.cos(a), y + size * math.sin(a)) for a in (left, right))]
         points = " ".join(f"{number(px)},{number(py)}" for px, py in corners)
-        self.parts.append(f'<polygon points="{points}" fill="{self.colour(token)}"/>')
+        self.parts.append(f'<polygon points="{points}" fill="{self.color(token)}"/>')
 
     def text(
         self, x: float, y: float, text: str, *,
-        size: float = 15, colour: str = "ink", anchor: str = "start", bold: bool = False, mono: bool = False,
+        size: float = 15, color: str = "ink", anchor: str = "start", bold: bool = False, mono: bool = False,
     ) -> None:  # fmt: skip
         """Write a line of text whose baseline is at y; parts between backticks are set as code."""
         weight = ' font-weight="650"' if bold else ""
@@ -119,7 +119,7 @@ class Canvas:
         )
         place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
         align = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        self.parts.append(f'<text {place} fill="{self.colour(colour)}"{align}{weight}{family}>{spans}</text>')
+        self.parts.append(f'<text {place} fill="{self.color(color)}"{align}{weight}{family}>{spans}</text>')
 
     def lines(
         self,

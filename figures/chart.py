@@ -111,16 +111,16 @@ class Chart:
     draw: Callable[[Axes, dict[str, str]], None]
 
     def svg(self, theme: str) -> str:
-        """Return the SVG file in one theme; `draw` gets the axes and the colours."""
-        colours = palette(theme)
+        """Return the SVG file in one theme; `draw` gets the axes and the colors."""
+        colors = palette(theme)
         left, top, right, bottom = self.margins
         width, height = self.width - left - right, self.height - top - bottom
         # "default" first, so that a matplotlibrc on this machine changes nothing.
-        with style.context(["default", look(colours), {"figure.dpi": 72, "savefig.dpi": 72}]):
+        with style.context(["default", look(colors), {"figure.dpi": 72, "savefig.dpi": 72}]):
             plot = Plot(figsize=(self.width / 72, self.height / 72))
             FigureCanvasSVG(plot)
             place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
-            self.draw(plot.add_axes(place), colours)
+            self.draw(plot.add_axes(place), colors)
             file = io.StringIO()
             plot.savefig(file, format="svg", metadata={"Date": None})
         return document(self, _flat(ElementTree.fromstring(file.getvalue())))

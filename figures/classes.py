@@ -43,7 +43,7 @@ def _forest(c: Canvas, x: float, y: float, state: Moment) -> None:
         if root in state.known:
             top_x, top_y = layout.centers[str(root)]
             type_ = state.known[root].rsplit(" ", 1)[0]
-            c.text(top_x, top_y - 22, type_, size=12.5, mono=True, anchor="middle", colour="known")
+            c.text(top_x, top_y - 22, type_, size=12.5, mono=True, anchor="middle", color="known")
 
 
 def draw(c: Canvas) -> None:

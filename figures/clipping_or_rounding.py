@@ -51,12 +51,12 @@ def draw(c: Canvas) -> None:
         c.box(x, BASE - tall, width - 1.5, tall, fill=f"{hue}-fill", edge=hue, width=1.2, radius=1)
     c.line((LEFT, BASE), (LEFT + WIDEST * UNIT, BASE), edge="edge")
     for whole in range(0, 9, 2):
-        c.text(LEFT + whole * UNIT, BASE + 18, str(whole), size=12.5, anchor="middle", colour="soft")
+        c.text(LEFT + whole * UNIT, BASE + 18, str(whole), size=12.5, anchor="middle", color="soft")
     x = LEFT + THRESHOLD * UNIT
     c.line((x, 44), (x, BASE), edge="hue-orange", dashed=True)
-    c.text(x + 8, 56, "threshold 2", size=13.5, colour="hue-orange")
+    c.text(x + 8, 56, "threshold 2", size=13.5, color="hue-orange")
     few = sum(count for place, count in enumerate(counts()) if place * WIDEST / BINS >= THRESHOLD)
-    c.text(x + 8, 76, f"clips {few} of {sum(counts()):,} values", size=13.5, colour="hue-orange")
+    c.text(x + 8, 76, f"clips {few} of {sum(counts()):,} values", size=13.5, color="hue-orange")
     _ruler(c, 210, WIDEST, "hue-blue", "Clip nothing",
            [f"a step of {step(WIDEST):.2f}: nearly all values round to 0 or ±1"])  # fmt: skip
     _ruler(c, 292, THRESHOLD, "hue-purple", "Clip at 2",

@@ -16,7 +16,7 @@ def _panel(c: Canvas, number: int, name: str, foot: str, hue: str) -> None:
     edge = 8 + (PANEL + 6) * number
     c.box(edge, 8, PANEL, 300, fill="panel", edge="edge")
     c.text(edge + PANEL / 2, 32, name, size=15, bold=True, anchor="middle")
-    c.text(edge + PANEL / 2, 296, foot, size=13, colour="soft", anchor="middle")
+    c.text(edge + PANEL / 2, 296, foot, size=13, color="soft", anchor="middle")
     nodes, arrows = dict(MATCH), [Arrow(*use) for use in USES]
     if number:
         nodes["max"] = Box("max", hue, width=48, height=34)
@@ -32,7 +32,7 @@ def _panel(c: Canvas, number: int, name: str, foot: str, hue: str) -> None:
     c.box(left, top, right - left, bottom - top, fill="known-bg", edge=hue, width=2, dashed=True, radius=14)
     draw_layout(c, nodes, arrows, layout)
     x, y = layout.centers["operands"]
-    c.text(x, y + 5, "its operands", size=12.5, colour="soft", anchor="middle")
+    c.text(x, y + 5, "its operands", size=12.5, color="soft", anchor="middle")
 
 
 def draw(c: Canvas) -> None:

@@ -27,7 +27,7 @@ def draw(c: Canvas) -> None:
         used = "all" if part == 1 else f"{part:.3g}".replace("0.5", "half").replace("0.125", "an eighth")
         c.text(LEFT, y, title, size=14, bold=True)
         c.text(RIGHT, y, f"{len(sectors)} sectors, {used} of the bytes used", size=13, anchor="end",
-               colour="soft")  # fmt: skip
+               color="soft")  # fmt: skip
         rows = 2 if len(sectors) > 16 else 1
         columns = len(sectors) // rows
         step = min(57.0, (RIGHT - LEFT) / columns)

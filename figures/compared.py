@@ -49,7 +49,7 @@ def speedups(table: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     return rows
 
 
-def draw(axes: Axes, colours: dict[str, str], groups: dict[str, dict[str, dict[str, float]]]) -> None:
+def draw(axes: Axes, colors: dict[str, str], groups: dict[str, dict[str, dict[str, float]]]) -> None:
     """Draw a row for each network; a group's title, if it has one, takes a row of its own."""
     values = [value for rows in groups.values() for row in rows.values() for value in row.values()]
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
@@ -63,7 +63,7 @@ def draw(axes: Axes, colours: dict[str, str], groups: dict[str, dict[str, dict[s
     axes.xaxis.tick_top()
     axes.tick_params(top=False)
     axes.grid(axis="x")
-    axes.axvline(1, color=colours["ink"], linewidth=1.2, zorder=0.6)
+    axes.axvline(1, color=colors["ink"], linewidth=1.2, zorder=0.6)
     places, names, y = [], [], 0.5
     for title, rows in groups.items():
         if title:
@@ -72,13 +72,13 @@ def draw(axes: Axes, colours: dict[str, str], groups: dict[str, dict[str, dict[s
         for name, row in rows.items():
             axes.plot(
                 [min(row.values()), max(row.values())], [y, y],
-                color=colours["edge"], linewidth=1, zorder=0.8,
+                color=colors["edge"], linewidth=1, zorder=0.8,
             )  # fmt: skip
             for key, value in row.items():
                 mark = MARKS[key]
                 axes.plot(
                     [value], [y], mark.shape, markersize=mark.size, markeredgewidth=1.4,
-                    markerfacecolor=colours[f"{mark.hue}-fill"], markeredgecolor=colours[mark.hue],
+                    markerfacecolor=colors[f"{mark.hue}-fill"], markeredgecolor=colors[mark.hue],
                     clip_on=False,
                 )  # fmt: skip
             places.append(y)
@@ -87,12 +87,12 @@ def draw(axes: Axes, colours: dict[str, str], groups: dict[str, dict[str, dict[s
     axes.set_yticks(places, names, size=12.5)
     _legend(
         axes,
-        colours,
+        colors,
         [key for key in MARKS if any(key in row for rows in groups.values() for row in rows.values())],
     )
 
 
-def _legend(axes: Axes, colours: dict[str, str], keys: list[str]) -> None:
+def _legend(axes: Axes, colors: dict[str, str], keys: list[str]) -> None:
     """Draw each program's mark and name above the chart, two in a line."""
     width, height = axes.bbox.width * 72 / axes.figure.dpi, axes.bbox.height * 72 / axes.figure.dpi
     for number, key in enumerate(keys):
@@ -100,7 +100,7 @@ def _legend(axes: Axes, colours: dict[str, str], keys: list[str]) -> None:
         x, y = 4 + 128 * (number % 2), height + TOP - 16 - 19 * (number // 2)
         axes.plot(
             [x / width], [y / height], mark.shape, markersize=mark.size, markeredgewidth=1.4,
-            markerfacecolor=colours[f"{mark.hue}-fill"], markeredgecolor=colours[mark.hue],
+            markerfacecolor=colors[f"{mark.hue}-fill"], markeredgecolor=colors[mark.hue],
             clip_on=False, transform=axes.transAxes,
         )  # fmt: skip
         axes.annotate(

@@ -10,13 +10,13 @@ BOX = 34
 
 def _size(c: Canvas, x: float, y: float, words: str, tone: str) -> None:
     c.box(x, y - BOX / 2, 64, BOX, fill=f"{tone}-bg", edge=tone, radius=BOX / 2, dashed=tone != "known")
-    c.text(x + 32, y + 5, words, size=14.5, mono=True, anchor="middle", colour=tone)
+    c.text(x + 32, y + 5, words, size=14.5, mono=True, anchor="middle", color=tone)
 
 
 def _function(c: Canvas, top: float, type_: str, note: str, results: tuple[str, str]) -> None:
     c.text(8, top, type_, size=13.5, mono=True)
     c.box(166, top + 18, 148, 88, fill="queued-bg", edge="queued")
-    c.lines(240, top + 57, note.split("\n"), size=13.5, anchor="middle", colour="queued")
+    c.lines(240, top + 57, note.split("\n"), size=13.5, anchor="middle", color="queued")
     for i, (size, result) in enumerate(zip(("(2)", "(3)"), results, strict=True)):
         y = top + 40 + 44 * i
         _size(c, 50, y, size, "known")

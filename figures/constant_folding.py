@@ -44,10 +44,10 @@ def draw(c: Canvas) -> None:
     c.box(8, 236, 288, 118, fill="panel", edge="edge")
     for number, (line, dead) in enumerate(BRANCHES):
         y = 258 + 21 * number
-        c.text(20, y, line, size=13.5, mono=True, colour="soft" if dead else "ink")
+        c.text(20, y, line, size=13.5, mono=True, color="soft" if dead else "ink")
         if dead:
             c.line((36, y - 4), (124, y - 4), edge="bad", width=1.5)
-            c.text(190, y, "never taken", size=13, colour="bad", anchor="middle")
+            c.text(190, y, "never taken", size=13, color="bad", anchor="middle")
     c.line((298, 294), (322, 294), edge="ink", arrow=True)
     c.box(326, 270, 146, 48, fill="panel", edge="edge")
     c.text(399, 299, "tanh(…)", size=13.5, mono=True, anchor="middle")

@@ -23,17 +23,17 @@ def draw(c: Canvas) -> None:
     for number, check in enumerate(CHECKS):
         y = 42 + 28 * number
         holds = number < len(CHECKS) - 1
-        c.text(330, y, "✓" if holds else "✗", size=15, bold=True, colour="known" if holds else "bad")
+        c.text(330, y, "✓" if holds else "✗", size=15, bold=True, color="known" if holds else "bad")
         c.text(350, y, check, size=13)
     c.line((397, 142), (397, 182), edge="bad", arrow=True)
-    c.text(388, 166, "2 programs fail", size=13, anchor="end", colour="bad", bold=True)
+    c.text(388, 166, "2 programs fail", size=13, anchor="end", color="bad", bold=True)
     _step(c, 302, 184, 172, "shrink", "335 → 8 expressions", "hue-orange")
     c.line((302, 210), (248, 210), edge="ink", arrow=True)
     c.box(6, 168, 240, 104, fill="paper", edge="bad", radius=4)
     program = ("%0 = ref(0f);", "let %x = ref_write(%0, 2f);", "ref_read(%0)")
     for number, line in enumerate(program):
         c.text(16, 192 + 20 * number, line, size=13, mono=True)
-    c.text(16, 260, "2 became 0", size=13.5, bold=True, colour="bad")
+    c.text(16, 260, "2 became 0", size=13.5, bold=True, color="bad")
     c.text(6, HEIGHT - 14, "`Sweep` dropped the unused `%x`, and with it the write.", size=13.5)
 
 

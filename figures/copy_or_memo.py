@@ -31,8 +31,8 @@ def draw(c: Canvas) -> None:
         for index in range(2 ** (level + 1))
     ]
     draw_graph(c, _nodes(2, "bad"), operands, 305, TOP, apart=6, ranks_apart=32)
-    c.text(69, 284, "4 calls", size=13.5, anchor="middle", colour="soft")
-    c.text(305, 284, "15 calls, 8 of them `exp`", size=13.5, anchor="middle", colour="soft")
+    c.text(69, 284, "4 calls", size=13.5, anchor="middle", color="soft")
+    c.text(305, 284, "15 calls, 8 of them `exp`", size=13.5, anchor="middle", color="soft")
 
 
 FIGURE = Figure(

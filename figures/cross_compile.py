@@ -19,7 +19,7 @@ def _down(c: Canvas, x: float, y: float, tall: float = 22) -> None:
 
 
 def draw(c: Canvas) -> None:
-    c.text(LEFT + 6, 26, "your machine (x86-64)", size=14, bold=True, colour="soft")
+    c.text(LEFT + 6, 26, "your machine (x86-64)", size=14, bold=True, color="soft")
     _box(c, LEFT + 6, 40, 214, "Relay program", "and its weights", "blue")
     _box(c, LEFT + 236, 40, 214, "target", "triple, processor, lanes, caches", "orange")
     _down(c, LEFT + 113, 92)

@@ -57,11 +57,11 @@ def draw(c: Canvas) -> None:
                 size=13,
                 mono=True,
                 anchor="middle",
-                colour=hue if differs else "known",
+                color=hue if differs else "known",
             )
         if row:
             words = "changed" if changed else "same"
-            c.text(370, y + 7, words, size=13.5, bold=changed, colour="bad" if changed else "soft")
+            c.text(370, y + 7, words, size=13.5, bold=changed, color="bad" if changed else "soft")
     c.text(
         12, HEIGHT - 14, "The first row that differs from the one above it names the faulty pass.", size=13
     )

@@ -48,12 +48,12 @@ def draw(c: Canvas) -> None:
     c.line((215, 176), (184, 176), (149, 190), edge="soft", arrow=True)  # LoopCond to Switch
     c.line((124, 208), (190, 231), edge="soft", arrow=True)  # true
     c.line((82, 208), (64, 231), edge="soft", arrow=True)  # false
-    c.text(172, 216, "true", size=13, colour="soft")
-    c.text(66, 220, "false", size=13, colour="soft", anchor="end")
+    c.text(172, 216, "true", size=13, color="soft")
+    c.text(66, 220, "false", size=13, color="soft", anchor="end")
     c.line((246, 248), (321, 248), edge="soft", arrow=True)  # Mul to NextIteration
     # The edge that closes the cycle.
     c.line((390, 232), (390, 86), (168, 86), (149, 111), edge="hue-orange", width=2, arrow=True)
-    c.text(384, 79, "back to Merge", size=13, colour="soft", anchor="end")
+    c.text(384, 79, "back to Merge", size=13, color="soft", anchor="end")
     for x, y, wide, name, number in NODES.values():
         hue = HUES.get(number, "")
         c.box(
@@ -62,8 +62,8 @@ def draw(c: Canvas) -> None:
         c.text(x, y + 5, name, size=13.5, mono=True, anchor="middle")
         if number:
             _mark(c, x - wide / 2, y - TALL / 2 + 1, number)
-    c.text(326, 127, "< 100", size=13, mono=True, colour="soft")
-    c.text(206, 281, "× 2", size=13, mono=True, colour="soft", anchor="middle")
+    c.text(326, 127, "< 100", size=13, mono=True, color="soft")
+    c.text(206, 281, "× 2", size=13, mono=True, color="soft", anchor="middle")
     c.box(12, 300, 456, 184, fill="panel", edge="edge")
     for row, (line, number) in enumerate(FUNCTION):
         baseline = 325 + row * 20.5
@@ -72,8 +72,8 @@ def draw(c: Canvas) -> None:
             _mark(c, 30, baseline - 4.5, number)
     notes = (("the parameter", 0), ("the condition", 1), ("the recursive call", 2), ("the result", 4))
     for note, row in notes:
-        c.text(456, 325 + row * 20.5, note, size=13, colour="soft", anchor="end")
-    c.text(456, 325 + 7 * 20.5, "the first argument", size=13, colour="soft", anchor="end")
+        c.text(456, 325 + row * 20.5, note, size=13, color="soft", anchor="end")
+    c.text(456, 325 + 7 * 20.5, "the first argument", size=13, color="soft", anchor="end")
 
 
 FIGURE = Figure(

@@ -22,7 +22,7 @@ def _measure(c: Canvas, y: float, w: float, words: str, tone: str) -> None:
     c.line((X, y), (X + w, y), edge=tone)
     for x in (X, X + w):
         c.line((x, y - 5), (x, y + 5), edge=tone)
-    c.text(X + w / 2, y - 7, words, size=13.5, anchor="middle", colour=tone)
+    c.text(X + w / 2, y - 7, words, size=13.5, anchor="middle", color=tone)
 
 
 def draw(c: Canvas) -> None:
@@ -40,7 +40,7 @@ def draw(c: Canvas) -> None:
     c.text(8, 236, "weight", size=14, bold=True)
     _measure(c, 210, SHORT, "784 ≠ 256", "bad")
     _rows(c, 220, SHORT, 126, 9, "bad")
-    c.text(X + SHORT + 20, 240, "(784, 256) ✗", size=13.5, mono=True, colour="bad")
+    c.text(X + SHORT + 20, 240, "(784, 256) ✗", size=13.5, mono=True, color="bad")
     c.lines(
         X + SHORT + 20,
         266,

@@ -52,7 +52,7 @@ def answers(name: str, shapes: tuple[Shape, ...], attrs: dict[str, Any]) -> list
 def _type(c: Canvas, x: float, end: float, y: float, shape: str, derived: bool) -> None:
     tone = "run" if derived else "known"
     c.box(x, y - BOX / 2, end - x, BOX, fill=f"{tone}-bg", edge=tone, dashed=derived, radius=BOX / 2)
-    c.text((x + end) / 2, y + 5, shape, size=14, mono=True, anchor="middle", colour=tone)
+    c.text((x + end) / 2, y + 5, shape, size=14, mono=True, anchor="middle", color=tone)
 
 
 def _arrow(c: Canvas, start: tuple[float, float], end: tuple[float, float], derived: bool) -> None:
@@ -75,7 +75,7 @@ def _case(c: Canvas, y: float, name: str, note: str, types: list[tuple[str, bool
     _arrow(c, *(ends if result_derived else ((RIGHT, middle), (MIDDLE_END + 2, middle))), result_derived)
     _type(c, RIGHT, RIGHT_END, middle, result, result_derived)
     c.box(MIDDLE, middle - 18, MIDDLE_END - MIDDLE, 36, fill="queued-bg", edge="queued", radius=5)
-    c.text((MIDDLE + MIDDLE_END) / 2, middle + 5, name, size=13, mono=True, anchor="middle", colour="queued")
+    c.text((MIDDLE + MIDDLE_END) / 2, middle + 5, name, size=13, mono=True, anchor="middle", color="queued")
 
 
 def draw(c: Canvas) -> None:

@@ -33,7 +33,7 @@ LOWEST, MOST = 10 ** math.floor(math.log10(min(_ALL))), 10 ** math.ceil(math.log
 HEIGHT = TOP + sum(HEAD + len(times) * (BAR + GAP) for times in STEPS.values()) + BELOW
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LOWEST, MOST)
     axes.set_ylim(HEIGHT - TOP - BELOW, 0)
@@ -49,7 +49,7 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
         y += HEAD
         for executor, micro in times.items():
             middle = y + BAR / 2
-            bars(axes, colours, [middle], [LOWEST], [micro], HUES[executor], BAR)
+            bars(axes, colors, [middle], [LOWEST], [micro], HUES[executor], BAR)
             words = f"{micro:.2g} µs" if micro < 10 else f"{micro:.0f} µs"
             say(axes, words, (micro, middle), (6, -4.5), size=12.5)
             ticks.append(middle)

@@ -58,11 +58,11 @@ def draw(c: Canvas) -> None:
         h = 46 + 21 * len(lines)
         c.box(8, y, 464, h, fill="panel", edge="line", radius=10)
         c.circle(30, y + 23, 12, fill="accent", edge="accent")
-        c.text(30, y + 28, str(number), size=13.5, colour="accent-ink", anchor="middle", bold=True)
+        c.text(30, y + 28, str(number), size=13.5, color="accent-ink", anchor="middle", bold=True)
         c.text(50, y + 28, title, size=14.5, bold=True)
         for i, line in enumerate(lines):
             tone = "bad" if set(line) <= set(" ^") else "ink"
-            c.text(20, y + 54 + 21 * i, line, size=13, mono=True, colour=tone)
+            c.text(20, y + 54 + 21 * i, line, size=13, mono=True, color=tone)
         y += h + 12
 
 

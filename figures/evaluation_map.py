@@ -75,7 +75,7 @@ def draw(c: Canvas) -> None:
             c.box(RIGHT, y, WIDTH - RIGHT - 4, TALL, fill="hue-blue-fill", edge="hue-blue")
         else:
             c.box(RIGHT, y, WIDTH - RIGHT - 4, TALL, edge="soft", dashed=True)
-        _words(c, RIGHT + 10, y, row.today, colour="ink" if row.repeated else "soft")
+        _words(c, RIGHT + 10, y, row.today, color="ink" if row.repeated else "soft")
 
 
 FIGURE = Figure(

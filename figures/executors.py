@@ -45,8 +45,8 @@ def _panel(c: Canvas, place: int, name: str, foot: tuple[str, str], edge: str) -
     x, y = LEFT + (PANEL + GAP) * (place % 2), TOP + (TALL + GAP) * (place // 2)
     c.box(x, y, PANEL, TALL, fill="panel", edge=edge)
     c.text(x + 12, y + 24, name, size=14.5, bold=True)
-    c.text(x + 12, y + TALL - 28, foot[0], size=12.5, colour="soft")
-    c.text(x + 12, y + TALL - 11, foot[1], size=12.5, colour="soft")
+    c.text(x + 12, y + TALL - 28, foot[0], size=12.5, color="soft")
+    c.text(x + 12, y + TALL - 11, foot[1], size=12.5, color="soft")
     return x, y + 36
 
 
@@ -86,7 +86,7 @@ def _graph(c: Canvas) -> None:
         c.box(x + 128 + 42 * (number % 2), top, 34, 22, fill="hue-orange-fill", edge="hue-orange", radius=3)
         c.line((x + 105, top + 11), (x + 127 + 42 * (number % 2), top + 11), edge="line", dashed=True)
     for number, name in enumerate("AB"):
-        c.text(x + 145 + 42 * number, y + 134, name, size=13, anchor="middle", colour="soft")
+        c.text(x + 145 + 42 * number, y + 134, name, size=13, anchor="middle", color="soft")
 
 
 def _machine(c: Canvas) -> None:

@@ -13,7 +13,7 @@ LIBRARY, WEIGHTS, STATIC, DYNAMIC = 702.3, 47.1, 862.2, 145.9
 LEFT = RIGHT = 12
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xlim(0, STATIC)
     axes.set_ylim(HEIGHT, 0)  # units of the sheet, downwards
     axes.set_axis_off()
@@ -26,13 +26,13 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
         say(axes, title, (0, y), size=14, weight="bold")
         start = 0.0
         for hue, size in parts.items():
-            bars(axes, colours, [y + 25], [start], [start + size], f"hue-{hue}", 30)
+            bars(axes, colors, [y + 25], [start], [start + size], f"hue-{hue}", 30)
             words = f"C library, {size:.0f}" if hue == "grey" else f"{size:.0f}"
             say(axes, words, (start + size / 2, y + 25), (0, -4.5), ha="center")
             start += size
     key = (("grey", "C library"), ("purple", "kernels, runtime and program"), ("blue", "weights"))
     for (hue, words), (x, y) in zip(key, ((0, 167), (0, 193), (500, 167))):
-        bars(axes, colours, [y], [x], [x + 44], f"hue-{hue}", 18)
+        bars(axes, colors, [y], [x], [x + 44], f"hue-{hue}", 18)
         say(axes, words, (x + 44, y), (8, -4.5), size=13.5)
 
 

@@ -44,7 +44,7 @@ def draw(c: Canvas) -> None:
         278,
         "The bars mark the nodes that may still be the first: here it is `gelu`.",
         size=13,
-        colour="soft",
+        color="soft",
     )
 
 

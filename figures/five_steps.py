@@ -23,7 +23,7 @@ def draw(c: Canvas) -> None:
     for number, (title, hue, lines) in enumerate(STEPS):
         tall = 36 + 19 * len(lines)
         c.box(10, y, 460, tall, fill=f"{hue}-fill", edge=hue)
-        c.text(24, y + 22, title.strip(), size=15, bold=True, colour=hue)
+        c.text(24, y + 22, title.strip(), size=15, bold=True, color=hue)
         for i, line in enumerate(lines):
             c.text(42, y + 44 + 19 * i, line, size=13.5, mono=True)
         y += tall

@@ -24,7 +24,7 @@ def _register(c: Canvas, y: float, label: str, values: tuple[int, ...], hue: str
 
 def draw(c: Canvas) -> None:
     for lane in range(len(WEIGHTS)):
-        c.text(LEFT + (lane + 0.5) * CELL, 16, f"lane {lane}", size=13, anchor="middle", colour="soft")
+        c.text(LEFT + (lane + 0.5) * CELL, 16, f"lane {lane}", size=13, anchor="middle", color="soft")
     after = tuple(a + PIXEL * w for a, w in zip(BEFORE, WEIGHTS, strict=True))
     _register(c, 48, "`ymm1`: one pixel, copied into every lane", (PIXEL,) * 8, "hue-blue")
     _register(c, 112, "× `ymm0`: the weights of eight output channels", WEIGHTS, "hue-orange")
@@ -33,7 +33,7 @@ def draw(c: Canvas) -> None:
     for lane in range(len(WEIGHTS)):
         x = LEFT + (lane + 0.5) * CELL
         c.line((x, 209), (x, 226), edge="soft", arrow=True)
-    c.text(LEFT, 304, "In lane 0: 3 × 1 + 7 = 10.", size=13.5, colour="soft")
+    c.text(LEFT, 304, "In lane 0: 3 × 1 + 7 = 10.", size=13.5, color="soft")
 
 
 FIGURE = Figure(

@@ -12,7 +12,7 @@ CALLS = ('a = relay.var("a", …)', "p = relay.exp(a)", "relay.Function(", "    
 
 def _written(c: Canvas, x: float, name: str, lines: tuple[str, ...], hue: str) -> None:
     c.box(x, 10, 222, 126, fill=f"{hue}-fill", edge=hue)
-    c.text(x + 14, 34, name, size=15, bold=True, colour=hue)
+    c.text(x + 14, 34, name, size=15, bold=True, color=hue)
     for i, line in enumerate(lines):
         c.text(x + 14, 60 + 20 * i, line, size=13, mono=True)
 
@@ -31,7 +31,7 @@ def draw(c: Canvas) -> None:
     _written(c, 8, "Text", TEXT, "hue-blue")
     _written(c, 250, "Python calls", CALLS, "hue-orange")
     c.box(8, 206, 464, 144, fill="known-bg", edge="known", width=2)
-    c.text(22, 231, "Objects in memory", size=15, bold=True, colour="known")
+    c.text(22, 231, "Objects in memory", size=15, bold=True, color="known")
     c.line((90, 140), (90, 202), edge="ink", arrow=True)
     c.text(80, 176, "parse", size=14, anchor="end")
     c.line((150, 202), (150, 140), edge="ink", arrow=True)
@@ -41,10 +41,10 @@ def draw(c: Canvas) -> None:
     layout = draw_graph(c, BOXES, READS, WIDTH / 2, 264, direction="LR", ranks_apart=32)
     for name, (x, y) in layout.centers.items():
         kind, what = OBJECTS[name]
-        c.text(x, y - 4, kind, size=13, colour="soft", anchor="middle")
+        c.text(x, y - 4, kind, size=13, color="soft", anchor="middle")
         c.text(x, y + 14, what, size=13, mono=True, anchor="middle")
     middle = (layout.centers["add"][0] + layout.centers["exp"][0]) / 2
-    c.text(middle, 332, "one exp, two uses", size=13, colour="soft", anchor="middle")
+    c.text(middle, 332, "one exp, two uses", size=13, color="soft", anchor="middle")
 
 
 FIGURE = Figure(

@@ -19,21 +19,21 @@ def draw(c: Canvas) -> None:
     y = 40.0
     for i, (name, what, more, hue) in enumerate(LEFT):
         c.box(10, y, 216, 84, fill=f"{hue}-fill", edge=hue)
-        c.text(24, y + 26, name, size=15, bold=True, colour=hue)
+        c.text(24, y + 26, name, size=15, bold=True, color=hue)
         c.text(24, y + 48, what, size=13)
-        c.text(24, y + 68, more, size=13, colour="soft")
+        c.text(24, y + 68, more, size=13, color="soft")
         if i < 2:
             c.line((118, y + 87), (118, y + 106), edge="soft", arrow=True)
         y += 110
     c.box(254, 40, 216, 194, fill="known-bg", edge="known", width=2)
-    c.text(268, 66, "one program", size=15, bold=True, colour="known")
+    c.text(268, 66, "one program", size=15, bold=True, color="known")
     c.lines(268, 94, RIGHT, size=13.5, leading=1.7)
-    c.text(268, 219, "every pass sees all of it", size=13, colour="soft")
+    c.text(268, 219, "every pass sees all of it", size=13, color="soft")
     c.line((362, 237), (362, 256), edge="soft", arrow=True)
     c.box(254, 260, 216, 84, fill="hue-purple-fill", edge="hue-purple")
-    c.text(268, 286, "TVM", size=15, bold=True, colour="hue-purple")
+    c.text(268, 286, "TVM", size=15, bold=True, color="hue-purple")
     c.text(268, 308, "generates kernels", size=13)
-    c.text(268, 328, "for each type and chip", size=13, colour="soft")
+    c.text(268, 328, "for each type and chip", size=13, color="soft")
     c.lines(
         10,
         386,

@@ -85,7 +85,7 @@ def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
     x = 7 + (PANEL + 8) * number
     c.box(x, 8, PANEL, 392, fill="panel", edge="edge")
     c.text(x + PANEL / 2, 32, name, size=15, bold=True, anchor="middle")
-    c.text(x + PANEL / 2, 386, foot, size=13, colour="soft", anchor="middle")
+    c.text(x + PANEL / 2, 386, foot, size=13, color="soft", anchor="middle")
     return x + PANEL / 2
 
 

@@ -74,12 +74,12 @@ def draw(c: Canvas) -> None:
         middle = left + PANEL / 2
         c.box(left, 8, PANEL, 370, fill="panel", edge="edge")
         c.text(middle, 32, f"after phase {number + 1}", size=14.5, bold=True, anchor="middle")
-        colours = {name: _hue(kernel) for kernel in kernels for name in kernel}
+        colors = {name: _hue(kernel) for kernel in kernels for name in kernel}
         placed = layout.moved(middle + 1.5 - layout.width / 2, 58)
         for kernel in sorted(kernels, key=_hue):
             inner = [edge for edge in edges if kernel.issuperset(edge)]
             _hull(c, {name: placed.centers[name] for name in kernel}, inner, _hue(kernel))
-        hued = {name: replace(box, hue=colours.get(name, box.hue)) for name, box in boxes.items()}
+        hued = {name: replace(box, hue=colors.get(name, box.hue)) for name, box in boxes.items()}
         draw_layout(c, hued, arrows, placed)
         for line, words in enumerate(foot):
             c.text(middle, 348 + 18 * line, words, size=13, anchor="middle")

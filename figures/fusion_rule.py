@@ -41,7 +41,7 @@ def draw(c: Canvas) -> None:
         _letters(c, COLUMNS[0][1], y, own)
         if not phase:
             words = "never: a reduction ends its kernel" if own == "R" else "never: opaque"
-            c.text(COLUMNS[1][1], y, words, size=13.5, colour="soft")
+            c.text(COLUMNS[1][1], y, words, size=13.5, color="soft")
             continue
         c.text(COLUMNS[1][1] + 8, y, phase, size=14)
         _letters(c, COLUMNS[2][1], y, between)

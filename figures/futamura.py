@@ -17,9 +17,9 @@ def draw(c: Canvas) -> None:
     for row, (number, code, static, (first, second)) in enumerate(ROWS):
         y = 22 + STEP * row
         c.text(8, y + 40, number, size=18, bold=True)
-        c.text(30, y - 6, "a program", size=13, colour="soft")
+        c.text(30, y - 6, "a program", size=13, color="soft")
         _box(c, 30, y, WIDE, TALL, code, "edge", "paper")
-        c.text(30, y + 58, "its static input", size=13, colour="soft")
+        c.text(30, y + 58, "its static input", size=13, color="soft")
         _box(c, 30, y + 64, WIDE, TALL, static, "known", "known-bg")
         c.box(200, y + 22, 108, 54, fill="hue-purple-fill", edge="hue-purple", radius=10)
         c.lines(254, y + 45, ["partial", "evaluator"], size=14.5, anchor="middle", bold=True)

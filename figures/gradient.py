@@ -87,8 +87,8 @@ def draw(c: Canvas) -> None:
         x, up = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
         aside = 0 if value == at else 14  # on a sloping line, the label is to its right
         c.text(x + aside, up - 8, label, size=12.5, anchor="middle")
-    c.text(LEFT + LEFT_WIDE / 2, HEIGHT - 20, "the result: %loss", size=13, colour="soft", anchor="middle")
-    c.text(RIGHT + RIGHT_WIDE / 2, HEIGHT - 20, "starts with 1", size=13, colour="soft", anchor="middle")
+    c.text(LEFT + LEFT_WIDE / 2, HEIGHT - 20, "the result: %loss", size=13, color="soft", anchor="middle")
+    c.text(RIGHT + RIGHT_WIDE / 2, HEIGHT - 20, "starts with 1", size=13, color="soft", anchor="middle")
 
 
 FIGURE = Figure(

@@ -57,9 +57,9 @@ class Box:
         ink = self.ink or ("soft" if self.dashed else "ink")
         first, *second = self.label.split("\n")
         y += 4.5 - (8 if second else 0)
-        c.text(x, y, first, size=self.size, mono=self.mono, anchor="middle", colour=ink, bold=self.bold)
+        c.text(x, y, first, size=self.size, mono=self.mono, anchor="middle", color=ink, bold=self.bold)
         for line in second:
-            c.text(x, y + 15.5, line, size=self.size - 1, mono=self.mono, anchor="middle", colour=ink)
+            c.text(x, y + 15.5, line, size=self.size - 1, mono=self.mono, anchor="middle", color=ink)
         if self.mark:
             c.circle(left + self.width, top + 1, 8.5, fill="paper", edge=self.hue)
             c.text(left + self.width, top + 5.2, self.mark, size=12, bold=True, anchor="middle")

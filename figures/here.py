@@ -70,8 +70,8 @@ def draw(c: Canvas, chapter: str) -> None:
             edge="run" if here else "edge",
             width=2.2 if here else 1.2,
         )  # fmt: skip
-        c.text(x + BOX / 2, TOP + 19, name, size=13.5, bold=here, anchor="middle", colour="ink")
-        c.text(x + BOX / 2, TOP + 35, what, size=11.5, anchor="middle", colour="ink" if here else "soft")
+        c.text(x + BOX / 2, TOP + 19, name, size=13.5, bold=here, anchor="middle", color="ink")
+        c.text(x + BOX / 2, TOP + 35, what, size=11.5, anchor="middle", color="ink" if here else "soft")
         if number:
             c.line((x - GAP + 1.5, TOP + TALL / 2), (x - 2, TOP + TALL / 2), edge="soft", arrow=True)
     # A bracket under the chapter's stations, and the words under it, kept inside the sheet.
@@ -87,7 +87,7 @@ def draw(c: Canvas, chapter: str) -> None:
         x, anchor = WIDTH - 4, "end"
     elif middle < half + 4:
         x, anchor = 4, "start"
-    c.text(x, y + 32, text, size=14.5, anchor=anchor, colour="run", bold=True)
+    c.text(x, y + 32, text, size=14.5, anchor=anchor, color="run", bold=True)
 
 
 def _figure(chapter: str) -> Figure:

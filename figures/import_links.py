@@ -37,7 +37,7 @@ def draw(c: Canvas) -> None:
         c.text(RIGHT + WIDE / 2, y + 5, name, size=14, mono=True, anchor="middle")
     middle = (LEFT + WIDE + RIGHT) / 2
     for words, y in zip(WORDS, (104, 128, 318), strict=True):
-        c.text(middle, y, words, size=13, anchor="middle", colour="soft")
+        c.text(middle, y, words, size=13, anchor="middle", color="soft")
     c.lines(
         LEFT + WIDE + 14,
         212,

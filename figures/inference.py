@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 480, 640
 def _phase(c: Canvas, y: float, h: float, number: str, name: str) -> None:
     c.box(10, y, 460, h, fill="panel", edge="line", radius=10)
     c.circle(34, y + 25, 13, fill="accent", edge="accent")
-    c.text(34, y + 30, number, size=14, colour="accent-ink", anchor="middle", bold=True)
+    c.text(34, y + 30, number, size=14, color="accent-ink", anchor="middle", bold=True)
     c.text(56, y + 31, name, size=17, bold=True)
 
 
@@ -21,7 +21,7 @@ def _outcomes(c: Canvas, y: float) -> None:
         (326, "cannot hold", ("type error: show", "what led here"), "bad-bg", "bad"),
     ):
         c.box(x, y, 130, 74, fill=fill, edge=edge)
-        c.text(x + 65, y + 23, name, size=14, bold=True, colour=edge, anchor="middle")
+        c.text(x + 65, y + 23, name, size=14, bold=True, color=edge, anchor="middle")
         c.lines(x + 65, y + 44, what, size=12.5, anchor="middle")
         c.line((240, y - 22), (x + 65, y - 4), edge="soft", arrow=True)
 
@@ -35,8 +35,8 @@ def draw(c: Canvas) -> None:
     _phase(c, 150, 372, "2", "Solve")
     for i, (name, tone) in enumerate((("add", "run"), ("exp", "queued"), ("tanh", "queued"))):
         c.box(150 + i * 78, 166, 70, 28, fill=f"{tone}-bg", edge=tone, radius=6)
-        c.text(185 + i * 78, 185, name, size=13.5, mono=True, colour=tone, anchor="middle")
-    c.text(392, 185, "the queue", size=13, colour="soft")
+        c.text(185 + i * 78, 185, name, size=13.5, mono=True, color=tone, anchor="middle")
+    c.text(392, 185, "the queue", size=13, color="soft")
     c.line((185, 196), (185, 214), edge="run", arrow=True)
     c.box(26, 218, 428, 62, fill="run-bg", edge="run")
     c.text(40, 243, "Run the relation at the front.", size=14.5, bold=True)

@@ -16,15 +16,15 @@ def _call(c: Canvas, x: float, call: str, a: str, b: str, solved: tuple[str, str
     for i, (words, tone) in enumerate(
         ((f"fn ({a}) -> {b}", "unknown"), (f"List[{a}]", "unknown"), (f"-> List[{b}]", "unknown"))
     ):
-        c.text(x + 12, TOP + 82 + 22 * i, words, size=13.5, mono=True, colour=tone)
+        c.text(x + 12, TOP + 82 + 22 * i, words, size=13.5, mono=True, color=tone)
     c.line((x + 12, TOP + 142), (x + PANEL - 12, TOP + 142), edge="line")
     for i, words in enumerate(solved):
-        c.text(x + 12, TOP + 166 + 23 * i, words, size=12.5, mono=True, colour="known")
+        c.text(x + 12, TOP + 166 + 23 * i, words, size=12.5, mono=True, color="known")
 
 
 def draw(c: Canvas) -> None:
     c.box(8, 8, 464, 52, fill="queued-bg", edge="queued")
-    c.text(20, 30, "@map, for every A and B:", size=13.5, bold=True, colour="queued")
+    c.text(20, 30, "@map, for every A and B:", size=13.5, bold=True, color="queued")
     c.text(20, 50, "fn (fn (A) -> B, List[A]) -> List[B]", size=13.5, mono=True)
     _call(c, 8, "@map(%embed, %words)", "χ", "ψ", ("χ = int32", "ψ = Tensor[(300), float32]"))
     _call(c, 246, "@map(%score, %vectors)", "α₁", "β₁", ("α₁ = Tensor[(300), float32]", "β₁ = float32"))
@@ -37,7 +37,7 @@ def draw(c: Canvas) -> None:
         size=13.5,
         anchor="middle",
     )
-    c.text(240, 372, "List[ψ] = List[α₁], so ψ = α₁", size=13.5, mono=True, anchor="middle", colour="run")
+    c.text(240, 372, "List[ψ] = List[α₁], so ψ = α₁", size=13.5, mono=True, anchor="middle", color="run")
 
 
 FIGURE = Figure(

@@ -28,21 +28,21 @@ GROUP = HEAD + len(SCHEMES) * (BAR + GAP)
 HEIGHT = TOP + len(GROUPS) * GROUP + BELOW
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xlim(0, MOST)
     axes.set_ylim(HEIGHT - TOP - BELOW, 0)
     axes.set_xticks([0, 1, 2, 3, 4], ["0", "1×", "2×", "3×", "4×"])
     axes.xaxis.tick_top()
     axes.tick_params(top=False)
     axes.grid(axis="x")
-    axes.axvline(1, color=colours["ink"], linewidth=1.2, zorder=0.6)
+    axes.axvline(1, color=colors["ink"], linewidth=1.2, zorder=0.6)
     ticks: list[float] = []
     for number, (name, row) in enumerate(GROUPS.items()):
         y = number * GROUP
         say(axes, name, (0, y + 16), (4 - LEFT, 0), size=13.5, weight="bold")
         for index, (scheme, speed) in enumerate(row.items()):
             middle = y + HEAD + index * (BAR + GAP) + BAR / 2
-            bars(axes, colours, [middle], [0], [speed], SCHEMES[scheme][1], BAR)
+            bars(axes, colors, [middle], [0], [speed], SCHEMES[scheme][1], BAR)
             say(axes, f"{speed:.2f}", (max(speed, 1), middle), (5, -4.5), size=12)
             ticks.append(middle)
     axes.set_yticks(ticks, [name for name, _ in SCHEMES.values()] * len(GROUPS))

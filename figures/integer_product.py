@@ -64,7 +64,7 @@ def draw(c: Canvas) -> None:
         f"{'+' if x * w >= 0 else '−'} {abs(x * w)}" for x, w in zip(data, weights, strict=True)
     ).removeprefix("+ ")
     c.text(10, 186, f"{products} = {_text(accumulated())}", size=14.5, mono=True)
-    c.text(232, 186, "products and sum are exact", size=13.5, colour="soft")
+    c.text(232, 186, "products and sum are exact", size=13.5, color="soft")
     c.line((10, 206), (WIDTH - 10, 206), edge="line")
     c.text(10, 232, "As a real number", size=14, bold=True)
     factor = X_SCALE * W_SCALE
@@ -78,7 +78,7 @@ def draw(c: Canvas) -> None:
         size=14.5,
         mono=True,
     )
-    c.text(232, 310, "requantization: one factor, 0.2", size=13.5, colour="soft")
+    c.text(232, 310, "requantization: one factor, 0.2", size=13.5, color="soft")
 
 
 FIGURE = Figure(

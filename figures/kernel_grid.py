@@ -17,7 +17,7 @@ CARDS = 316
 def _grid(c: Canvas) -> None:
     for i, chip in enumerate(CHIPS):
         x = LEFT + i * (3 * CELL + 6)
-        c.text(x + 1.5 * CELL, TOP - 10, chip, size=13, anchor="middle", colour="soft")
+        c.text(x + 1.5 * CELL, TOP - 10, chip, size=13, anchor="middle", color="soft")
     for row, name in enumerate(OPERATORS):
         c.text(LEFT - 8, TOP + ROW * row + 18, name, size=13, anchor="end", mono=True)
         for column, kind in product(range(3), range(3)):
@@ -32,7 +32,7 @@ def _cards(c: Canvas) -> None:
     )  # fmt: skip
     widths, x = (66, 42, 42), float(CARDS)
     for (names, hue, title), width in zip(columns, widths, strict=True):
-        c.text(x + width / 2, TOP - 10, title, size=13, anchor="middle", colour="soft")
+        c.text(x + width / 2, TOP - 10, title, size=13, anchor="middle", color="soft")
         for row, name in enumerate(names):
             c.box(x, TOP + ROW * row + 2, width, ROW - 6, fill=f"{hue}-fill", edge=hue, width=1, radius=5)
             c.text(x + width / 2, TOP + ROW * row + 19, name, size=13, anchor="middle")
@@ -48,8 +48,8 @@ def draw(c: Canvas) -> None:
     bottom = TOP + ROW * len(OPERATORS) + 28
     c.text(LEFT + 96, bottom, "6 × 3 × 3 = 54 kernels", size=15, bold=True, anchor="middle")
     c.text(CARDS + 80, bottom, "6 + 3 + 3 = 12", size=15, bold=True, anchor="middle")
-    c.text(LEFT + 96, bottom + 20, "each cell: f32, f16 or i8", size=13, anchor="middle", colour="soft")
-    c.text(CARDS + 80, bottom + 20, "descriptions", size=13, anchor="middle", colour="soft")
+    c.text(LEFT + 96, bottom + 20, "each cell: f32, f16 or i8", size=13, anchor="middle", color="soft")
+    c.text(CARDS + 80, bottom + 20, "descriptions", size=13, anchor="middle", color="soft")
 
 
 FIGURE = Figure(

@@ -30,8 +30,8 @@ def draw(c: Canvas) -> None:
     left, right = _x(BEGINS[-1]), _x(BEGINS[-2] + TILE)
     for x in (left, right):
         c.line((x, 34), (x, 118), edge="bad", dashed=True)
-    c.text((left + right) / 2, 136, f"{twice} elements", size=13.5, anchor="middle", colour="bad")
-    c.text((left + right) / 2, 154, "are computed twice", size=13.5, anchor="middle", colour="bad")
+    c.text((left + right) / 2, 136, f"{twice} elements", size=13.5, anchor="middle", color="bad")
+    c.text((left + right) / 2, 154, "are computed twice", size=13.5, anchor="middle", color="bad")
 
 
 FIGURE = Figure(

@@ -24,7 +24,7 @@ def _warps(c: Canvas, y: float, warps: int) -> float:
     busy: list[int] = []
     for warp in range(warps):
         top = y + ROW * warp
-        c.text(LEFT - 8, top + 12, f"warp {warp}", size=13, anchor="end", colour="soft")
+        c.text(LEFT - 8, top + 12, f"warp {warp}", size=13, anchor="end", color="soft")
         c.line((LEFT, top + 8), (RIGHT, top + 8), edge="line", dashed=True, width=1)
         starts = range(COMPUTES * warp, CYCLES, COMPUTES + WAITS)
         for start in starts:
@@ -40,17 +40,17 @@ def _warps(c: Canvas, y: float, warps: int) -> float:
 
 def draw(c: Canvas) -> None:
     c.text(8, 20, "one warp", size=14, bold=True)
-    c.text(RIGHT, 20, f"busy {COMPUTES} of {COMPUTES + WAITS} cycles", size=13, anchor="end", colour="soft")
+    c.text(RIGHT, 20, f"busy {COMPUTES} of {COMPUTES + WAITS} cycles", size=13, anchor="end", color="soft")
     end = _warps(c, 32, 1)
-    c.text(_x(COMPUTES + WAITS / 2), end + 12, "waits for memory", size=13, anchor="middle", colour="soft")
+    c.text(_x(COMPUTES + WAITS / 2), end + 12, "waits for memory", size=13, anchor="middle", color="soft")
     c.text(8, 126, f"{WARPS} warps", size=14, bold=True)
-    c.text(RIGHT, 126, "always busy", size=13, anchor="end", colour="soft")
+    c.text(RIGHT, 126, "always busy", size=13, anchor="end", color="soft")
     end = _warps(c, 138, WARPS)
     for cycle in range(0, CYCLES + 1, 100):
         c.line((_x(cycle), end + 4), (_x(cycle), end + 9), edge="soft", width=1)
         if cycle % 200 == 0:
-            c.text(_x(cycle), end + 24, str(cycle), size=13, anchor="middle", colour="soft")
-    c.text(RIGHT, end + 24, "cycles", size=13, anchor="end", colour="soft")
+            c.text(_x(cycle), end + 24, str(cycle), size=13, anchor="middle", color="soft")
+    c.text(RIGHT, end + 24, "cycles", size=13, anchor="end", color="soft")
 
 
 FIGURE = Figure(

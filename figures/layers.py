@@ -39,10 +39,10 @@ def draw(c: Canvas) -> None:
         for number, layer in enumerate(layers):
             baseline = y + HEAD + ROW * number + 16
             c.text(58, baseline, layer.name, size=14, mono=True)
-            c.text(226, baseline, layer.holds.replace("`", ""), size=13.5, colour="soft")
+            c.text(226, baseline, layer.holds.replace("`", ""), size=13.5, color="soft")
         y += height + GAP
     c.line((22, y - GAP), (22, 8), edge="soft", arrow=True)
-    c.text(8, HEIGHT - 8, "imports point up", size=13.5, colour="soft")
+    c.text(8, HEIGHT - 8, "imports point up", size=13.5, color="soft")
 
 
 FIGURE = Figure(

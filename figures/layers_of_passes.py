@@ -31,7 +31,7 @@ HEIGHT = TOP + len(SPEEDS) * GROUP + BELOW
 MOST = 2 ** math.ceil(math.log2(max(max(each) for each in SPEEDS.values())))
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LOWEST, MOST)
     axes.set_ylim(HEIGHT - TOP - BELOW, 0)
@@ -41,7 +41,7 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     axes.xaxis.tick_top()
     axes.tick_params(top=False)
     axes.grid(axis="x")
-    axes.axvline(1, color=colours["edge"], linewidth=1, zorder=0.6)
+    axes.axvline(1, color=colors["edge"], linewidth=1, zorder=0.6)
     ticks = []
     for number, (name, speeds) in enumerate(SPEEDS.items()):
         y = number * GROUP
@@ -49,7 +49,7 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
         for index, speed in enumerate(speeds):
             middle = y + HEAD + index * (BAR + GAP) + BAR / 2
             start, end = sorted((1, speed))
-            bars(axes, colours, [middle], [start], [end], "hue-blue" if index else "hue-grey", BAR)
+            bars(axes, colors, [middle], [start], [end], "hue-blue" if index else "hue-grey", BAR)
             say(axes, f"{speed:.2f}", (end, middle), (5, -4.5), size=12)
             ticks.append(middle)
     axes.set_yticks(ticks, LAYERS * len(SPEEDS))

@@ -30,7 +30,7 @@ def draw(c: Canvas) -> None:
     for column, (title, rows) in enumerate(PANELS):
         x = 8 + COLUMN * column + COLUMN / 2 - 2
         c.text(x, 28, title, size=15, bold=True, anchor="middle")
-        c.text(x, 52, "image in NCHW", size=13, colour="soft", anchor="middle")
+        c.text(x, 52, "image in NCHW", size=13, color="soft", anchor="middle")
         last = 58.0
         for row, text in enumerate(rows):
             if text is None:
@@ -40,7 +40,7 @@ def draw(c: Canvas) -> None:
             _box(c, x, y, text)
             last = y + TALL
         c.line((x, last), (x, HEIGHT - 27), edge="known", arrow=True)
-        c.text(x, HEIGHT - 10, "result in NCHW", size=13, colour="soft", anchor="middle")
+        c.text(x, HEIGHT - 10, "result in NCHW", size=13, color="soft", anchor="middle")
 
 
 FIGURE = Figure(

@@ -28,18 +28,18 @@ def _register(c: Canvas, x: float, y: float, full: int, says: str) -> None:
             width=1.4 if on else 1,
             radius=1,
         )
-    c.text(x, y + 38, says, size=13, colour="soft")
+    c.text(x, y + 38, says, size=13, color="soft")
 
 
 def draw(c: Canvas) -> None:
     c.text(LEFT, 26, "along the width", size=14.5, bold=True)
-    c.text(LEFT, 46, "the last register of a row", size=13, colour="soft")
+    c.text(LEFT, 46, "the last register of a row", size=13, color="soft")
     c.text(RIGHT, 26, "along the channels", size=14.5, bold=True)
-    c.text(RIGHT, 46, "any register", size=13, colour="soft")
+    c.text(RIGHT, 46, "any register", size=13, color="soft")
     for row, (pixels, channels) in enumerate(STAGES):
         y = TOP + STEP * row
         c.text(8, y + 9, f"{pixels} × {pixels}", size=14, mono=True)
-        c.text(8, y + 27, f"{channels} ch.", size=13, colour="soft")
+        c.text(8, y + 27, f"{channels} ch.", size=13, color="soft")
         _register(c, LEFT, y - 6, used(pixels), f"{used(pixels)} of {LANES} lanes used")
         _register(c, RIGHT, y - 6, LANES, f"{LANES} of {LANES}")
 

@@ -26,7 +26,7 @@ def order(layout: str) -> tuple[int, ...]:
 
 
 def _cell(c: Canvas, x: float, y: float, number: int) -> None:
-    """Draw an element in the colour of its channel, with a thick frame if it is in the first pixel."""
+    """Draw an element in the color of its channel, with a thick frame if it is in the first pixel."""
     hue, first = HUES[number // PIXELS], number % PIXELS == 0
     c.box(
         x,
@@ -43,12 +43,12 @@ def _cell(c: Canvas, x: float, y: float, number: int) -> None:
 
 def draw(c: Canvas) -> None:
     c.text(8, 40, "the image", size=14.5, bold=True)
-    c.lines(8, 62, ["four channels", "of two by two"], size=12.5, colour="soft")
+    c.lines(8, 62, ["four channels", "of two by two"], size=12.5, color="soft")
     for channel in range(CHANNELS):
         x = 128 + 88 * channel
         for pixel in range(PIXELS):
             _cell(c, x + CELL * (pixel % 2), 24 + CELL * (pixel // 2), PIXELS * channel + pixel)
-        c.text(x + CELL, 92, f"channel {channel}", size=12, anchor="middle", colour="soft")
+        c.text(x + CELL, 92, f"channel {channel}", size=12, anchor="middle", color="soft")
     c.text(8, 134, "memory", size=14.5, bold=True)
     c.line((LEFT, 129), (WIDTH - 12, 129), edge="edge", arrow=True)
     for row, layout in enumerate(LAYOUTS):

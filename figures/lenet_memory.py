@@ -28,7 +28,7 @@ def _results() -> list[tuple[str, int]]:
     ]
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     results = _results()
     sizes = [float(size) for _, size in results]
     rows = [float(row) for row in range(len(results))]
@@ -36,17 +36,17 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xticks([])
     names = [name for name, _ in results]
-    axes.set_yticks(rows, names, size=13, color=colours["ink"], family="monospace")
+    axes.set_yticks(rows, names, size=13, color=colors["ink"], family="monospace")
     how = {"size": 13, "weight": "bold"}
-    say(axes, "bytes of the result", (0, -0.5), (0, 10), color=colours["soft"], **how)
-    bars(axes, colours, rows, [0.0] * len(rows), sizes, "hue-blue", 0.77)
+    say(axes, "bytes of the result", (0, -0.5), (0, 10), color=colors["soft"], **how)
+    bars(axes, colors, rows, [0.0] * len(rows), sizes, "hue-blue", 0.77)
     for row, size in zip(rows, sizes):
         say(axes, f"{size:,.0f}", (size, row), (8, -4.5))
     pairs = [one + other for one, other in pairwise(sizes)]
     peak = pairs.index(max(pairs))
     x, step = 246 / UNIT, 8 / UNIT
     bracket = [x, x + step, x + step, x], [peak - 0.35, peak - 0.35, peak + 1.35, peak + 1.35]
-    axes.plot(*bracket, color=colours["hue-orange"], linewidth=2)
+    axes.plot(*bracket, color=colors["hue-orange"], linewidth=2)
     say(axes, "the peak:", (x, peak + 0.5), (16, 3), **how)
     say(axes, f"{max(pairs):,.0f}", (x, peak + 0.5), (16, -14), **how)
     total = f"All results together: {sum(sizes):,.0f} bytes."

@@ -28,7 +28,7 @@ def draw(c: Canvas) -> None:
         if column:
             name, how = LAYERS[column - 1]
             c.text(x - COLUMN / 2, 22, name, size=13, anchor="middle")
-            c.text(x - COLUMN / 2, 39, how, size=13, anchor="middle", colour="soft")
+            c.text(x - COLUMN / 2, 39, how, size=13, anchor="middle", color="soft")
             c.line((x - COLUMN / 2, 45), (x - COLUMN / 2, 60), edge="edge")
             gap = (x - COLUMN / 2 - 9, x - COLUMN / 2 + 10)
             c.line((gap[0], MIDDLE), (gap[1], MIDDLE), edge="soft", arrow=True)
@@ -39,13 +39,13 @@ def draw(c: Canvas) -> None:
     for i, (size, width) in enumerate(VECTORS):
         if i:
             c.line((left + 3, 246), (left + 38, 246), edge="soft", arrow=True)
-            c.text(left + 20, 232, "dense", size=13, anchor="middle", colour="soft")
+            c.text(left + 20, 232, "dense", size=13, anchor="middle", color="soft")
             left += 42
         c.box(left, 230, width, 32, fill="hue-orange-fill", edge="hue-orange", radius=4)
         c.text(left + width / 2, 251, str(size), size=14, bold=True, anchor="middle")
         left += width
-    c.text(left - 17, 284, "one for", size=13, anchor="middle", colour="soft")
-    c.text(left - 17, 301, "each digit", size=13, anchor="middle", colour="soft")
+    c.text(left - 17, 284, "one for", size=13, anchor="middle", color="soft")
+    c.text(left - 17, 301, "each digit", size=13, anchor="middle", color="soft")
 
 
 FIGURE = Figure(

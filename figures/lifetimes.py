@@ -16,7 +16,7 @@ def _bar(c: Canvas, y: float, first: int, last: int, label: str, height: float =
     x = LEFT + COLUMN * first + 2
     width = COLUMN * (last + 1 - first) - 4
     c.box(x, y, width, height, fill="run-bg", edge="run", radius=5)
-    c.text(x + width / 2, y + 14.5, label, size=13, anchor="middle", mono=True, colour="run")
+    c.text(x + width / 2, y + 14.5, label, size=13, anchor="middle", mono=True, color="run")
 
 
 def _panel(c: Canvas, y: float, title: str, steps: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
@@ -28,7 +28,7 @@ def _panel(c: Canvas, y: float, title: str, steps: tuple[tuple[int, ...], tuple[
         _bar(c, top + ROW * row, vectors[row], sums[row], f"%v{row}")
     base = top + ROW * len(VECTORS) + 6
     c.line((LEFT, base), (LEFT + COLUMN * (LAST + 1), base), edge="soft", arrow=True)
-    c.text(LEFT - 8, base + 19, "live vectors", size=13, colour="soft", anchor="end")
+    c.text(LEFT - 8, base + 19, "live vectors", size=13, color="soft", anchor="end")
     for step in range(LAST + 1):
         live = sum(v <= step <= s for v, s in zip(vectors, sums, strict=True))
         c.text(LEFT + COLUMN * (step + 0.5), base + 19, str(live), size=13.5, anchor="middle", bold=live == 4)
@@ -39,7 +39,7 @@ def draw(c: Canvas) -> None:
     c.line((8, 186), (472, 186), edge="line")
     _panel(c, 212, "Each sum early: at most 4,016 bytes", EARLY)
     c.text(WIDTH / 2, HEIGHT - 10, "Time runs from left to right, one column per step.", size=13,
-           anchor="middle", colour="soft")  # fmt: skip
+           anchor="middle", color="soft")  # fmt: skip
 
 
 FIGURE = Figure(

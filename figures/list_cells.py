@@ -14,7 +14,7 @@ def draw(c: Canvas) -> None:
     for index, item in enumerate(ITEMS):
         x = 8 + (CELL + GAP) * index
         c.box(x, TOP, CELL, 52, fill="hue-purple-fill", edge="hue-purple")
-        c.text(x + CELL / 2, TOP - 8, "Cons", size=13.5, mono=True, anchor="middle", colour="hue-purple")
+        c.text(x + CELL / 2, TOP - 8, "Cons", size=13.5, mono=True, anchor="middle", color="hue-purple")
         c.line((x + 58, TOP), (x + 58, TOP + 52), edge="hue-purple")
         c.text(x + 29, TOP + 32, str(item), size=16, mono=True, anchor="middle")
         c.line((x + 82, TOP + 26), (x + CELL + GAP - 2, TOP + 26), edge="ink", width=2, arrow=True)
@@ -23,7 +23,7 @@ def draw(c: Canvas) -> None:
     c.text(x + 31, TOP + 31, "Nil", size=14, mono=True, anchor="middle")
     second = 8 + CELL + GAP
     for x, name in ((34, "%l"), (second + 34, "%rest")):
-        c.text(x, 176, name, size=14.5, mono=True, colour="run", anchor="middle")
+        c.text(x, 176, name, size=14.5, mono=True, color="run", anchor="middle")
         c.line((x, 160), (x, TOP + 56), edge="run", width=2, arrow=True)
 
 

@@ -18,7 +18,7 @@ def _mark(c: Canvas, x: float, y: float, live: bool) -> None:
     words = "live" if live else "dead"
     hue = "known" if live else "bad"
     c.box(x, y - 17, 50, 26, fill=f"{hue}-bg", edge=hue, dashed=not live)
-    c.text(x + 25, y + 1, words, size=13, bold=True, anchor="middle", colour=hue)
+    c.text(x + 25, y + 1, words, size=13, bold=True, anchor="middle", color=hue)
 
 
 def draw(c: Canvas) -> None:
@@ -26,7 +26,7 @@ def draw(c: Canvas) -> None:
     c.box(8, 30, 464, 4 * STEP + 6, fill="panel", edge="edge")
     for number, (line, live) in enumerate(ROWS):
         y = TOP + STEP * number + 6
-        c.text(20, y, line, size=13.5, mono=True, colour="ink" if live else "soft")
+        c.text(20, y, line, size=13.5, mono=True, color="ink" if live else "soft")
         _mark(c, 330, y, live)
     a, b, result = (TOP + STEP * n for n in (0, 2, 3))
     c.path(f"M384 {result + 4}C404 {result + 2} 404 {b + 8} 388 {b + 6}", edge="known")
@@ -37,13 +37,13 @@ def draw(c: Canvas) -> None:
     c.head(386, a + 7, 3.9, "known")
     c.text(8, 246, "Do not count uses", size=14.5, bold=True)
     c.box(8, 254, 464, 84, fill="panel", edge="edge")
-    c.text(20, 282, "let %f = fn (%n) { %f(%n - 1f) };", size=13.5, mono=True, colour="soft")
+    c.text(20, 282, "let %f = fn (%n) { %f(%n - 1f) };", size=13.5, mono=True, color="soft")
     c.text(20, 320, "%x", size=13.5, mono=True)
     _mark(c, 330, 282, False)
     _mark(c, 330, 320, True)
     c.path("M386 288C424 298 424 262 390 270", edge="bad")
     c.head(386, 272, 2.85, "bad")
-    c.text(430, 284, "1 use", size=13, colour="bad")
+    c.text(430, 284, "1 use", size=13, color="bad")
     c.text(8, HEIGHT - 10, "`%f` has a use, its own. No arrow from the result reaches it.", size=13)
 
 

@@ -39,7 +39,7 @@ def draw(c: Canvas) -> None:
     c.text(397, 94, "h", size=14.5, mono=True, anchor="middle")
     c.text(397, 124, "count", size=14.5, mono=True, anchor="middle")
     c.line((286, 166), (397, 166), (397, 150), edge="hue-teal", width=2, arrow=True)
-    c.text(397, 52, "two variables", size=13, anchor="middle", colour="soft")
+    c.text(397, 52, "two variables", size=13, anchor="middle", color="soft")
 
     c.text(8, 216, "… a recursion passes new values along.", size=15, bold=True)
     values = changes()
@@ -48,7 +48,7 @@ def draw(c: Canvas) -> None:
         last = index == len(values) - 1
         c.box(8, y, 178, 28, fill="hue-teal-fill", edge="hue-teal")
         c.text(97, y + 19, f"@settle(h{index}, {index + 1}, …)", size=13.5, mono=True, anchor="middle")
-        c.text(204, y + 19, f"change {change:.5f}", size=13, colour="soft")
+        c.text(204, y + 19, f"change {change:.5f}", size=13, color="soft")
         if last:
             c.text(330, y + 19, f"returns (h{index + 1}, {index + 1})", size=13.5, mono=True)
         else:

@@ -27,20 +27,20 @@ def _graph(c: Canvas, x: float, title: str, number: str, operator: str, hue: str
         )
     _node(c, x + 93, 202, operator, hue)
     c.line((x + 93, 202 + TALL / 2), (x + 93, 240), edge="soft", arrow=True)
-    c.text(x + 93, 257, result, size=13, colour="soft", anchor="middle")
+    c.text(x + 93, 257, result, size=13, color="soft", anchor="middle")
 
 
 def draw(c: Canvas) -> None:
     c.text(240, 18, "start", size=14, bold=True, anchor="middle")
     c.line((240, 24), (240, 44), edge="soft", arrow=True)
     c.box(10, 46, 460, 250, fill="hue-purple-fill", edge="hue-purple", width=2, radius=12)
-    c.text(26, 74, "while", size=16, bold=True, mono=True, colour="hue-purple")
-    c.text(456, 74, "one special node", size=13, colour="soft", anchor="end")
+    c.text(26, 74, "while", size=16, bold=True, mono=True, color="hue-purple")
+    c.text(456, 74, "one special node", size=13, color="soft", anchor="end")
     _graph(c, 30, "condition", "100", "less", "hue-teal", "true: go on")
     _graph(c, 264, "body", "2", "multiply", "hue-orange", "the next value")
     c.line((216, 228), (262, 228), edge="hue-purple", width=2, arrow=True)
     c.line((262, 140), (218, 140), edge="hue-purple", width=2, arrow=True)
-    c.text(26, 286, "The new value goes to both variables.", size=13, colour="soft")
+    c.text(26, 286, "The new value goes to both variables.", size=13, color="soft")
     c.line((240, 296), (240, 312), edge="soft", arrow=True)
     c.text(240, 327, "result, when the condition is false", size=14, bold=True, anchor="middle")
 

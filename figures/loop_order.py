@@ -12,7 +12,7 @@ GAP = 6  # between groups
 
 def _title(c: Canvas, y: float, code: str, says: str) -> None:
     c.text(LEFT, y, code, size=13.5, mono=True, bold=True)
-    c.text(LEFT + ELEMENTS * STEP, y, says, size=13, anchor="end", colour="soft")
+    c.text(LEFT + ELEMENTS * STEP, y, says, size=13, anchor="end", color="soft")
 
 
 def _cells(c: Canvas, y: float, groups: bool) -> None:

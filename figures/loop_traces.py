@@ -19,8 +19,8 @@ def _trace(start: int) -> list[tuple[str, int]]:
 
 
 def draw(c: Canvas) -> None:
-    c.text(10, 20, "start", size=13, bold=True, colour="soft")
-    c.text(LEFT, 20, "trace", size=13, bold=True, colour="soft")
+    c.text(10, 20, "start", size=13, bold=True, color="soft")
+    c.text(LEFT, 20, "trace", size=13, bold=True, color="soft")
     for row, start in enumerate(STARTS):
         y = 34 + row * ROW
         c.text(12, y + 23, str(start), size=16, bold=True)
@@ -36,7 +36,7 @@ def draw(c: Canvas) -> None:
                     str(value),
                     size=13,
                     anchor="middle",
-                    colour="soft",
+                    color="soft",
                 )
         if len(operations) < 10:
             c.text(
@@ -44,7 +44,7 @@ def draw(c: Canvas) -> None:
                 y + 22,
                 f"result {operations[-1][1]}",
                 size=13,
-                colour="soft",
+                color="soft",
             )
 
 

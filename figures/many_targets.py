@@ -56,12 +56,12 @@ def draw(c: Canvas) -> None:
         c.line((TRUNK, top + ROW / 2), (LEFT - 1, top + ROW / 2), edge="known", arrow=True)
         c.box(LEFT, top, WIDTH - LEFT - 8, ROW, fill="paper", edge=one.hue)
         c.text(LEFT + 12, top + 21, one.name, size=14, bold=True)
-        c.text(WIDTH - 20, top + 21, one.width, size=12.5, colour="soft", anchor="end")
+        c.text(WIDTH - 20, top + 21, one.width, size=12.5, color="soft", anchor="end")
         for place, line in enumerate(one.lines):
             y, is_add = top + 38 + 16 * place, 2 <= place <= 3
             if is_add:
                 c.box(LEFT + 6, y - 12, WIDTH - LEFT - 20, 16, fill=f"{one.hue}-fill", edge="none", radius=3)
-            c.text(LEFT + 12, y, line, size=SIZE, mono=True, colour="ink" if is_add else "soft")
+            c.text(LEFT + 12, y, line, size=SIZE, mono=True, color="ink" if is_add else "soft")
 
 
 HEIGHT = HEAD + 10 + len(NAMES) * (ROW + GAP)

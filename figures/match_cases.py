@@ -28,7 +28,7 @@ def draw(c: Canvas) -> None:
             c.line((180, y + 28), (212, y + 28), edge="bad", width=2, dashed=True)
             c.box(214, y + 9, 258, 38, fill="none", edge="bad", dashed=True)
             c.text(343, y + 33, "no clause: the compiler reports it", size=14, anchor="middle",
-                   colour="bad")  # fmt: skip
+                   color="bad")  # fmt: skip
 
 
 FIGURE = Figure(

@@ -64,7 +64,7 @@ def draw(c: Canvas) -> None:
     _move(c, (144, 270), (200, 327))
     _move(c, (360, 327), (416, 272))
     c.text(8, 352, "chip", size=13.5, bold=True)
-    c.text(277, 384, "product and sum stay in registers", size=13, anchor="middle", colour="soft")
+    c.text(277, 384, "product and sum stay in registers", size=13, anchor="middle", color="soft")
 
 
 FIGURE = Figure(

@@ -28,8 +28,8 @@ def draw(c: Canvas) -> None:
     layout = draw_graph(c, nodes, arrows, WIDTH / 2, 10, apart=30, ranks_apart=38, centered=True)
     for name, (clause, tone) in CLAUSES.items():
         x, y = layout.centers[name]
-        c.text(x, y + 37, clause, size=13.5, anchor="middle", colour=tone)
-    c.text(8, 240, "A case is split only where a pattern looks inside it.", size=13.5, colour="soft")
+        c.text(x, y + 37, clause, size=13.5, anchor="middle", color=tone)
+    c.text(8, 240, "A case is split only where a pattern looks inside it.", size=13.5, color="soft")
 
 
 FIGURE = Figure(

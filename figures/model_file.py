@@ -42,12 +42,12 @@ def draw(c: Canvas) -> None:
             (RIGHT, WIDE_RIGHT, result, results),
         ):
             c.box(x, y, wide, TALL, fill=f"{hue}-fill", edge=hue)
-            c.text(x + 12, y + 20, title, size=14.5, bold=True, colour=hue)
+            c.text(x + 12, y + 20, title, size=14.5, bold=True, color=hue)
             c.lines(x + 12, y + 40, lines, size=13)
         c.line(
             (LEFT + WIDE_LEFT + 4, y + TALL / 2), (RIGHT - 5, y + TALL / 2), edge="soft", arrow=True, width=2
         )
-    c.text(LEFT, 292, "The importer has one converter for each operator.", size=13, colour="soft")
+    c.text(LEFT, 292, "The importer has one converter for each operator.", size=13, color="soft")
 
 
 FIGURE = Figure(

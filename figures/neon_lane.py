@@ -46,7 +46,7 @@ def draw(c: Canvas) -> None:
     _row(c, 326, "× v25", [f"w{lane}" for lane in range(LANES)], "blue")
     _row(c, 360, "v22 +=", [f"x·w{lane}" for lane in range(LANES)], "purple")
     for y, note in ((90, "one element"), (290, "copied while"), (306, "it is loaded")):
-        c.text(LEFT + STEP * LANES + 8, y, note, size=13, colour="soft")
+        c.text(LEFT + STEP * LANES + 8, y, note, size=13, color="soft")
 
 
 FIGURE = Figure(

@@ -28,7 +28,7 @@ def draw(c: Canvas) -> None:
         )  # fmt: skip
         label = f"v{register} {marks[hue]}" if hue else f"v{register}"
         c.text(x + (STEP - 6) / 2, y + 22, label, size=13.5, mono=True, anchor="middle",
-               colour="ink" if hue else "soft")  # fmt: skip
+               color="ink" if hue else "soft")  # fmt: skip
     items = (("Σ", "4 × 4 vectors of accumulators", "purple"), ("x", "an input element", "orange"),
              ("w", "weights of 16 units", "blue"))  # fmt: skip
     for (mark, words, hue), (x, y) in zip(items, ((12, 180), (278, 180), (12, 206))):

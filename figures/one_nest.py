@@ -23,7 +23,7 @@ def @main(%x: Tensor[(4, 64), float32], %w: Tensor[(32, 64), float32], %b: Tenso
   sigmoid(nn.dense(%x, %w) + %b)
 }
 """
-# For each operator, the label and the colour of its block.
+# For each operator, the label and the color of its block.
 SAYS = {"nn_dense": ("+ x · w", "blue"), "add": ("+ b", "orange"), "sigmoid": ("sigmoid", "purple")}
 TITLES = (
     ("three nests", "from the formulas"),
@@ -49,7 +49,7 @@ def nests() -> tuple[Nest, ...]:
 
 
 def _block(c: Canvas, x: float, y: float, names: list[str]) -> None:
-    """Draw a statement, with the operators that it computes, each in its colour."""
+    """Draw a statement, with the operators that it computes, each in its color."""
     for name in names:
         says, hue = SAYS[name]
         width = 13 + 7.4 * len(says)
@@ -65,7 +65,7 @@ def _stored(c: Canvas, x: float, y: float) -> None:
            edge="soft", fill="none")  # fmt: skip
     c.path(f"M{left} {top}C{left} {top - bulge} {right} {top - bulge} {right} {top}"
            f"C{right} {top + bulge} {left} {top + bulge} {left} {top}", edge="soft", fill="none")  # fmt: skip
-    c.text((left + right) / 2, bottom - 1, "4 × 32", size=12, anchor="middle", colour="soft")
+    c.text((left + right) / 2, bottom - 1, "4 × 32", size=12, anchor="middle", color="soft")
 
 
 def _column(c: Canvas, x: float, parts: Nest, inlined: bool) -> float:
@@ -90,12 +90,12 @@ def draw(c: Canvas) -> None:
     for number, ((title, how), parts) in enumerate(zip(TITLES, nests())):
         x = 8 + COLUMN * number
         c.text(x, 20, title, size=14, bold=True)
-        c.text(x, 40, how, size=13, colour="soft")
+        c.text(x, 40, how, size=13, color="soft")
         if number:
             c.line((x - 14, 10), (x - 14, HEIGHT - 14), edge="edge", dashed=True)
         end = _column(c, x, parts, inlined=number > 0)
         if number == 2:
-            c.lines(x, end + 14, ["one accumulator,", "in a register"], size=13, colour="soft")
+            c.lines(x, end + 14, ["one accumulator,", "in a register"], size=13, color="soft")
 
 
 FIGURE = Figure(

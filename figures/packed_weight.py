@@ -13,17 +13,15 @@ def draw(c: Canvas) -> None:
     c.text(LEFT, 20, "as stored: (64 units, 64 features)", size=14, bold=True)
     for unit in range(LANES):
         y = TOP + ROW * unit
-        c.text(LEFT - 8, y + 14, f"unit {unit}", size=13, anchor="end", colour="soft")
+        c.text(LEFT - 8, y + 14, f"unit {unit}", size=13, anchor="end", color="soft")
         c.box(LEFT, y, CELL * SHOWN, ROW - 4, edge="line", width=1, radius=2)
         x = LEFT + CELL * FEATURE
         c.box(x, y, CELL - 4, ROW - 4, fill="hue-orange-fill", edge="hue-orange", width=1.6, radius=2)
         c.text(x + CELL / 2 - 2, y + 13, str(unit), size=13, anchor="middle")
-        c.text(LEFT + CELL * SHOWN + 10, y + 12, "…", size=13, colour="soft")
-    c.text(
-        LEFT + CELL * FEATURE + CELL / 2 - 2, TOP - 8, "feature 3", size=13, anchor="middle", colour="soft"
-    )
+        c.text(LEFT + CELL * SHOWN + 10, y + 12, "…", size=13, color="soft")
+    c.text(LEFT + CELL * FEATURE + CELL / 2 - 2, TOP - 8, "feature 3", size=13, anchor="middle", color="soft")
     base = TOP + ROW * LANES
-    c.text(LEFT, base + 16, "one vector: 8 cache lines", size=13.5, colour="hue-orange", bold=True)
+    c.text(LEFT, base + 16, "one vector: 8 cache lines", size=13.5, color="hue-orange", bold=True)
     below = base + 56
     c.text(LEFT, below, "packed: (8 blocks, 64 features, 8 units)", size=14, bold=True)
     y, width = below + 14, 15.0
@@ -35,11 +33,11 @@ def draw(c: Canvas) -> None:
             c.box(x + width * unit, y, width, 24, fill=f"hue-{hue}-fill" if mine else "none",
                   edge=f"hue-{hue}" if mine else "line", width=1.4 if mine else 1, radius=1)  # fmt: skip
             c.text(x + width * unit + width / 2, y + 17, str(unit), size=13, anchor="middle",
-                   colour="ink" if mine else "soft")  # fmt: skip
+                   color="ink" if mine else "soft")  # fmt: skip
         c.text(
-            x + width * LANES / 2, y + 43, f"feature {feature + 2}", size=13, anchor="middle", colour="soft"
+            x + width * LANES / 2, y + 43, f"feature {feature + 2}", size=13, anchor="middle", color="soft"
         )
-    c.text(466, y + 17, "…", size=13, colour="soft", anchor="end")
+    c.text(466, y + 17, "…", size=13, color="soft", anchor="end")
 
 
 FIGURE = Figure(

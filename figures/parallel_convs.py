@@ -23,9 +23,9 @@ def draw(c: Canvas) -> None:
     c.text(112, 26, "three convolutions", size=15, bold=True, anchor="middle")
     c.text(352, 26, "one convolution", size=15, bold=True, anchor="middle")
     c.line((226, 14), (226, HEIGHT - 12), edge="line")
-    c.text(80, 56, "weights", size=13, colour="soft", anchor="middle")
-    c.text(322, 56, "weight", size=13, colour="soft", anchor="middle")
-    c.text(444, 56, "slices", size=13, colour="soft", anchor="middle")
+    c.text(80, 56, "weights", size=13, color="soft", anchor="middle")
+    c.text(322, 56, "weight", size=13, color="soft", anchor="middle")
+    c.text(444, 56, "slices", size=13, color="soft", anchor="middle")
     for x in (8, 240):
         c.box(x, middle - 17, 30, 34, fill="paper", edge="edge", radius=5)
         c.text(x + 15, middle + 5, "x", size=15, mono=True, anchor="middle")
@@ -42,7 +42,7 @@ def draw(c: Canvas) -> None:
         c.text(166, center + 5, "relu", size=14, mono=True, anchor="middle")
         y += tall + GAP
         stacked += _bar(c, 298, stacked, 48, index)
-    c.text(322, stacked + 20, "176 channels", size=13, colour="soft", anchor="middle")
+    c.text(322, stacked + 20, "176 channels", size=13, color="soft", anchor="middle")
     c.line((347, middle), (361, middle), edge="known", arrow=True)
     c.box(363, middle - 15, 48, 30, fill="paper", edge="edge", radius=6)
     c.text(387, middle + 5, "relu", size=14, mono=True, anchor="middle")

@@ -64,11 +64,11 @@ def draw(c: Canvas) -> None:
     record = run()
     c.box(7, 8, LEFT - 15, HEIGHT - 16, fill="panel", edge="edge")
     c.text((LEFT - 1) / 2, 32, "Static", size=15, bold=True, anchor="middle")
-    c.text((LEFT - 1) / 2, 50, "calls and tree, at compile time", size=12.5, colour="soft", anchor="middle")
+    c.text((LEFT - 1) / 2, 50, "calls and tree, at compile time", size=12.5, color="soft", anchor="middle")
     c.box(LEFT, 8, WIDTH - LEFT - 7, HEIGHT - 16, fill="panel", edge="edge")
     middle = (LEFT + WIDTH - 7) / 2
     c.text(middle, 32, "Residual program", size=15, bold=True, anchor="middle")
-    c.text(middle, 50, "the lines that stay", size=12.5, colour="soft", anchor="middle")
+    c.text(middle, 50, "the lines that stay", size=12.5, color="soft", anchor="middle")
     calls = {}
     for number, hue in enumerate(HUES):
         label = f"@encode\n{record.arguments[number]}" if number else "@main\nthree words"

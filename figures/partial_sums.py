@@ -12,7 +12,7 @@ CELL, ROW = 38.0, 24.0
 
 def _chain(c: Canvas) -> None:
     c.text(LEFT, 22, "in order", size=14.5, bold=True)
-    c.text(LEFT, 42, "each waits", size=13, colour="soft")
+    c.text(LEFT, 42, "each waits", size=13, color="soft")
     for place, text in enumerate(("0", "1", "2", "…", "62", "63")):
         y = TOP + 38 * place
         c.box(LEFT, y, 36, 24, fill="hue-blue-fill", edge="hue-blue", width=1.2, radius=4)
@@ -28,7 +28,7 @@ def draw(c: Canvas) -> None:
     _chain(c)
     c.line((GRID - 16, 10), (GRID - 16, HEIGHT - 10), edge="edge", dashed=True)
     c.text(GRID, 22, "in eight lanes", size=14.5, bold=True)
-    c.text(GRID, 42, "8 vector additions, then 7 to combine", size=13, colour="soft")
+    c.text(GRID, 42, "8 vector additions, then 7 to combine", size=13, color="soft")
     for row in range(ROWS):
         for lane in range(LANES):
             x, y = GRID + CELL * lane, TOP + ROW * row

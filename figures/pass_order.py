@@ -35,7 +35,7 @@ def _row(c: Canvas, top: float, title: str, steps: tuple[str, str], last: bool) 
         x = 8 + (PANEL + 28) * number
         c.box(x, top + 28, PANEL, HIGH - 28, fill="panel", edge="edge")
         draw_graph(c, nodes, [Arrow(*edge) for edge in edges], x + PANEL / 2, top + 42, ranks_apart=24)
-        c.text(x + PANEL / 2, top + HIGH - 10, foot, size=13, anchor="middle", colour="soft")
+        c.text(x + PANEL / 2, top + HIGH - 10, foot, size=13, anchor="middle", color="soft")
         if number:
             c.line((x - 25, top + 116), (x - 4, top + 116), edge="ink", arrow=True)
             c.text(x - 14, top + 106, steps[number - 1], size=13, bold=True, anchor="middle")

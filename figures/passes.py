@@ -19,7 +19,7 @@ def _module(c: Canvas, x: float, name: str) -> None:
         c.line(
             (x - 15, MIDDLE - 18 + 12 * line), (x - 15 + wide, MIDDLE - 18 + 12 * line), edge="known", width=2
         )
-    c.text(x, MIDDLE + 48, name, size=12.5, anchor="middle", colour="soft")
+    c.text(x, MIDDLE + 48, name, size=12.5, anchor="middle", color="soft")
 
 
 def draw(c: Canvas) -> None:
@@ -36,15 +36,15 @@ def draw(c: Canvas) -> None:
         hue = "hue-blue" if runs else "edge"
         c.line((x, 60), (x, MIDDLE - 26), edge="hue-purple", dashed=True)
         c.box(x - 36, MIDDLE - 24, 72, 48, fill="paper", edge=hue, width=2 if runs else 1.5, dashed=not runs)
-        c.text(x, MIDDLE - 3, name, size=15, anchor="middle", bold=runs, colour="ink" if runs else "soft")
-        c.text(x, MIDDLE + 15, f"level {level}", size=12, anchor="middle", colour="soft")
+        c.text(x, MIDDLE - 3, name, size=15, anchor="middle", bold=runs, color="ink" if runs else "soft")
+        c.text(x, MIDDLE + 15, f"level {level}", size=12, anchor="middle", color="soft")
         end = x + 62 if number < 2 else WIDTH - 56
         if runs:
             c.line((x + 36, MIDDLE), (end if number else x + 48, MIDDLE), edge="ink", arrow=number == 2)
     # The arrow around the pass that is skipped.
     c.path("M190 136C196 136 194 176 206 176L274 176C286 176 286 136 298 136", edge="ink")
     c.head(302, MIDDLE, 0, "ink")
-    c.text(240, 192, "skipped", size=12, anchor="middle", colour="soft")
+    c.text(240, 192, "skipped", size=12, anchor="middle", color="soft")
     c.path("M32 200C32 230 40 232 60 232L420 232C440 232 448 230 448 200", edge="hue-teal", width=2)
     c.text(240, 253, "the contract", size=13.5, anchor="middle", bold=True)
     for number, line in enumerate(CONTRACT):

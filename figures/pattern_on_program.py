@@ -31,7 +31,7 @@ def draw(c: Canvas) -> None:
     for side, words in (("pattern", "The pattern"), ("program", "A part of MobileNet")):
         c.text(layout.centers[f"{side} 0"][0], 24, words, size=15, bold=True, anchor="middle")
     c.text(WIDTH / 2, 374, "Five more wildcards match the weights and are not drawn.", size=13.5,
-           anchor="middle", colour="soft")  # fmt: skip
+           anchor="middle", color="soft")  # fmt: skip
 
 
 FIGURE = Figure(

@@ -11,7 +11,7 @@ WIDTH, HEIGHT = 480, 350
 def _panel(c: Canvas, left: float, title: str, foot: str, good: bool) -> float:
     c.box(left, 8, 229, 296, fill="panel", edge="edge")
     c.text(left + 114, 32, title, size=15, bold=True, anchor="middle")
-    c.text(left + 114, 292, foot, size=13.5, anchor="middle", colour="known" if good else "bad")
+    c.text(left + 114, 292, foot, size=13.5, anchor="middle", color="known" if good else "bad")
     return left + 114
 
 
@@ -31,7 +31,7 @@ def draw(c: Canvas) -> None:
     paths = (("conv2d", "tanh"), ("tanh", "add"), ("conv2d", "softmax"), ("softmax", "add"))
     _graph(c, x, nodes, *paths, ranks_apart=68)
     c.text(WIDTH / 2, 330, "Arrows follow the data: from an operator to the users of its result.", size=13.5,
-           anchor="middle", colour="soft")  # fmt: skip
+           anchor="middle", color="soft")  # fmt: skip
 
 
 FIGURE = Figure(

@@ -40,7 +40,7 @@ def draw(c: Canvas) -> None:
         _number(c, x + nodes[str(node)].width / 2 + 2, y - 14, node + 1)
         if op is not None:
             depth += 1
-            c.text(x - 82, y + 5, f"d = {depth}", size=14, anchor="end", colour="soft")
+            c.text(x - 82, y + 5, f"d = {depth}", size=14, anchor="end", color="soft")
 
 
 def _box(data: dict[str, Any]) -> Box:

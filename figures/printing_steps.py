@@ -15,13 +15,13 @@ STEPS = (
 
 
 def draw(c: Canvas) -> None:
-    c.text(222, 20, "lines", size=13, bold=True, colour="soft")
-    c.text(378, 20, "names", size=13, bold=True, colour="soft")
+    c.text(222, 20, "lines", size=13, bold=True, color="soft")
+    c.text(378, 20, "names", size=13, bold=True, color="soft")
     for number, (title, what, then, lines) in enumerate(STEPS):
         y = TOP + number * (ROW + 4)
         c.box(8, y, 464, ROW - 6, edge="edge", radius=10)
         c.text(20, y + 28, title, size=14, bold=True)
-        c.lines(20, y + 54, (what, then), size=13.5, colour="soft")
+        c.lines(20, y + 54, (what, then), size=13.5, color="soft")
         c.box(212, y + 12, 148, 78, fill="hue-blue-fill", edge="hue-blue")
         for i, line in enumerate(lines):
             c.text(224, y + 40 + 24 * i, line, size=13.5, mono=True)

@@ -35,7 +35,7 @@ def _label(c: Canvas, row: int, part: str, *lines: str, above: bool = True, shif
     c.line((middle, y), (middle, end), edge="hue-orange")
     first = end - 5 - 16 * (len(lines) - 1) if above else end + 13
     for i, line in enumerate(lines):
-        c.text(middle + shift, first + 16 * i, line, size=13, anchor="middle", colour="hue-orange")
+        c.text(middle + shift, first + 16 * i, line, size=13, anchor="middle", color="hue-orange")
 
 
 def draw(c: Canvas) -> None:
@@ -49,8 +49,8 @@ def draw(c: Canvas) -> None:
     _label(c, 1, "nn.relu", "operator")
     _label(c, 1, "(%x)", "argument", shift=26)
     _label(c, 2, "axis=1", "attribute", above=True, shift=8)
-    c.text(LEFT + 24.5 * ADVANCE, ROWS[2], "←", size=16, colour="hue-orange")
-    c.text(LEFT + 27 * ADVANCE, ROWS[2], "no name: the function's result", size=13, colour="hue-orange")
+    c.text(LEFT + 24.5 * ADVANCE, ROWS[2], "←", size=16, color="hue-orange")
+    c.text(LEFT + 27 * ADVANCE, ROWS[2], "no name: the function's result", size=13, color="hue-orange")
 
 
 FIGURE = Figure(

@@ -31,7 +31,7 @@ def draw(c: Canvas) -> None:
         x = LEFT + place * (COLUMN + GAP)
         middle = x + COLUMN / 2
         c.text(middle, 22, f"{place}. {title}" if place else title, size=14.5, bold=True, anchor="middle")
-        c.lines(middle, 42, ABOUT[place], size=13, anchor="middle", colour="soft")
+        c.lines(middle, 42, ABOUT[place], size=13, anchor="middle", color="soft")
         y, last = 84.0, None
         for name, hue in steps:
             if name:

@@ -30,7 +30,7 @@ def draw(c: Canvas) -> None:
     for whole in range(-2, 3):
         c.line((_x(whole), REAL_Y - 5), (_x(whole), REAL_Y + 5), edge="edge")
         if whole != 1:
-            c.text(_x(whole), REAL_Y + 20, _signed(whole, 0), size=12.5, anchor="middle", colour="soft")
+            c.text(_x(whole), REAL_Y + 20, _signed(whole, 0), size=12.5, anchor="middle", color="soft")
     c.box(_x(-MOST * SCALE - 0.15), TICK_Y - 16, (2 * MOST * SCALE + 0.3) * UNIT, 32, fill="hue-blue-fill",
           edge="hue-blue", radius=4)  # fmt: skip
     for tick in range(-MOST, MOST + 1):
@@ -40,15 +40,15 @@ def draw(c: Canvas) -> None:
     for value in VALUES:
         tick = rounded(value)
         clipped = abs(value) > MOST * SCALE
-        colour = "hue-orange" if clipped else "known"
-        c.circle(_x(value), REAL_Y, 5, fill=colour, edge=colour)
+        color = "hue-orange" if clipped else "known"
+        c.circle(_x(value), REAL_Y, 5, fill=color, edge=color)
         c.text(_x(value), REAL_Y - 14, _signed(value, 2), size=14, anchor="middle", mono=True)
         c.line(
-            (_x(value), REAL_Y + 8), (_x(tick * SCALE), TICK_Y - 20), edge=colour, arrow=True, dashed=clipped
+            (_x(value), REAL_Y + 8), (_x(tick * SCALE), TICK_Y - 20), edge=color, arrow=True, dashed=clipped
         )
         c.text(_x(tick * SCALE), TICK_Y + 38, _signed(tick * SCALE, 1), size=14, anchor="middle", mono=True)
-    c.text(_x(VALUES[2]) - 26, REAL_Y + 46, "clipped", size=13.5, anchor="end", colour="hue-orange")
-    c.text(10, TICK_Y + 38, "stands for", size=13.5, colour="soft")
+    c.text(_x(VALUES[2]) - 26, REAL_Y + 46, "clipped", size=13.5, anchor="end", color="hue-orange")
+    c.text(10, TICK_Y + 38, "stands for", size=13.5, color="soft")
     c.line((_x(-0.3), TICK_Y + 54), (_x(0), TICK_Y + 54), edge="ink")
     for x in (_x(-0.3), _x(0)):
         c.line((x, TICK_Y + 49), (x, TICK_Y + 59), edge="ink")

@@ -43,14 +43,14 @@ HEIGHT = TOP + len(SPEEDUPS) * GROUP + BELOW
 MOST = math.ceil(max(max(each.values()) for each in SPEEDUPS.values()))
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xlim(0, MOST)
     axes.set_ylim(HEIGHT - TOP - BELOW, 0)
     axes.set_xticks(range(MOST + 1), [f"{mark}×" for mark in range(MOST + 1)])
     axes.xaxis.tick_top()
     axes.tick_params(top=False)
     axes.grid(axis="x")
-    axes.axvline(1, color=colours["edge"], linewidth=1, zorder=0.6)
+    axes.axvline(1, color=colors["edge"], linewidth=1, zorder=0.6)
     ticks, labels = [], []
     for number, (network, speedups) in enumerate(SPEEDUPS.items()):
         y = number * GROUP
@@ -58,7 +58,7 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
         for index, (program, speedup) in enumerate(speedups.items()):
             middle = y + HEAD + index * (BAR + GAP) + BAR / 2
             label, hue = PROGRAMS[program]
-            bars(axes, colours, [middle], [0], [speedup], f"hue-{hue}", BAR)
+            bars(axes, colors, [middle], [0], [speedup], f"hue-{hue}", BAR)
             say(axes, f"{speedup:.2f}", (speedup, middle), (5, -4.5), size=12)
             ticks.append(middle)
             labels.append(label)

@@ -14,7 +14,7 @@ class Panel:
     def __init__(self, c: Canvas, y: float, title: str, note: str) -> None:
         self.c, self.y = c, y
         c.text(LEFT, y, title, size=13.5, bold=True, mono=False)
-        c.text(WIDTH - 10, y, note, size=13, anchor="end", colour="soft")
+        c.text(WIDTH - 10, y, note, size=13, anchor="end", color="soft")
 
     def value(self, x: float, row: int, name: str, count: int, freed: bool = False) -> None:
         top = self.y + 16 + 52 * row
@@ -22,7 +22,7 @@ class Panel:
         self.c.box(
             x, top, 86, 36, fill="none" if freed else "hue-blue-fill", edge=hue, dashed=freed, radius=6
         )
-        self.c.text(x + 36, top + 23, name, size=13.5, anchor="middle", colour="soft" if freed else "ink")
+        self.c.text(x + 36, top + 23, name, size=13.5, anchor="middle", color="soft" if freed else "ink")
         self.c.circle(x + 84, top + 2, 11, fill="paper", edge=hue)
         self.c.text(x + 84, top + 7, str(count), size=13.5, bold=True, anchor="middle")
 

@@ -31,7 +31,7 @@ AFTER = {
 
 def _order(c: Canvas, x: float, y: float, number: int) -> None:
     c.circle(x, y, 10, fill="paper", edge="soft")
-    c.text(x, y + 5, str(number), size=13, anchor="middle", colour="soft")
+    c.text(x, y + 5, str(number), size=13, anchor="middle", color="soft")
 
 
 def draw(c: Canvas) -> None:
@@ -45,7 +45,7 @@ def draw(c: Canvas) -> None:
     c.line((240, 44), (240, 284), edge="line")
     draw_graph(c, AFTER, [*LINE, *TANH], 366, 48, apart=28)
     c.text(WIDTH / 2, 308, "Circles: the order of the visits. Thick and filled: new objects.", size=13.5,
-           anchor="middle", colour="soft")  # fmt: skip
+           anchor="middle", color="soft")  # fmt: skip
 
 
 FIGURE = Figure(

@@ -32,7 +32,7 @@ def _kernel(start: str) -> tuple[float, float]:
     return kernel.flops / kernel.traffic, kernel.flops / spent
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(LEAST_X, MOST_X)
@@ -42,17 +42,17 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     axes.set_yticks([10, 100, 1000], ["10", "100", "1,000"], size=13)
     axes.grid(axis="y")
     axes.spines["bottom"].set(visible=True, linewidth=1.5)
-    soft, blue, orange = (colours[token] for token in ("soft", "hue-blue", "hue-orange"))
+    soft, blue, orange = (colors[token] for token in ("soft", "hue-blue", "hue-orange"))
     say(axes, "GFLOP/s", (LEAST_X, MOST_Y), (4 - LEFT, 22), color=soft)
     axes.set_xlabel("operations per byte", loc="right", size=13, labelpad=10)
-    draw_roof(axes, RUN.limits, LEAST_X, MOST_X, colours)
+    draw_roof(axes, RUN.limits, LEAST_X, MOST_X, colors)
     say(axes, f"peak: {PEAK:.0f} GFLOP/s", (MOST_X, PEAK), (0, 9), size=13.5, color=blue, ha="right")
     say(axes, f"bandwidth: {BANDWIDTH:.0f} GB/s", (LEAST_X, 150), (12, 0), size=13.5, color=blue)
     say(axes, f"ridge: {RIDGE:.1f}", (RIDGE, LEAST_Y), (8, 10), size=13.5)
     say(axes, "limited by bandwidth", (RIDGE, LEAST_Y), (-8, 10), color=soft, ha="right")
     for start, label in SHOWN:
         reached = _kernel(start)
-        axes.plot(*reached, "o", color=colours["hue-orange-fill"], markeredgecolor=orange, markersize=12,
+        axes.plot(*reached, "o", color=colors["hue-orange-fill"], markeredgecolor=orange, markersize=12,
                   markeredgewidth=2)  # fmt: skip
         by, side = ((0, -24), "center") if reached[0] > RIDGE else ((14, -5), "left")
         say(axes, label, reached, by, size=13.5, color=orange, ha=side)

@@ -36,22 +36,22 @@ def _column(values: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 def _row(c: Canvas, y: float, title: str, weight: tuple[tuple[int, ...], ...], times: bool) -> None:
     c.text(10, y, title, size=15, bold=True)
     top = y + 40
-    c.text(10 + CELL_W, top - 10, "weight", size=13, colour="soft", anchor="middle")
+    c.text(10 + CELL_W, top - 10, "weight", size=13, color="soft", anchor="middle")
     _cells(c, 10, top, weight, "hue-blue" if times else "hue-orange")
     c.text(110, top + 37, "×", size=17, anchor="middle")
-    c.text(124 + CELL_W / 2, top - 10, "pixel", size=13, colour="soft", anchor="middle")
+    c.text(124 + CELL_W / 2, top - 10, "pixel", size=13, color="soft", anchor="middle")
     _cells(c, 124, top, _column(PIXEL), "hue-teal")
     c.text(183, top + 37, "=", size=17, anchor="middle")
     result = convolved(weight)
-    c.text(200 + CELL_W / 2, top - 10, "result", size=13, colour="soft", anchor="middle")
+    c.text(200 + CELL_W / 2, top - 10, "result", size=13, color="soft", anchor="middle")
     _cells(c, 200, top, _column(result), "hue-blue" if times else "hue-purple")
     if times:
         c.text(259, top + 37, "·", size=22, anchor="middle", bold=True)
-        c.text(276 + CELL_W / 2, top - 10, "scale", size=13, colour="soft", anchor="middle")
+        c.text(276 + CELL_W / 2, top - 10, "scale", size=13, color="soft", anchor="middle")
         _cells(c, 276, top, _column(SCALE), "hue-orange")
         c.text(335, top + 37, "=", size=17, anchor="middle")
         _cells(c, 352, top, _column(tuple(r * s for r, s in zip(result, SCALE, strict=True))), "hue-purple")
-        c.lines(406, top + 28, ["for each", "image"], size=13.5, colour="soft")
+        c.lines(406, top + 28, ["for each", "image"], size=13.5, color="soft")
     else:
         c.lines(262, top + 20, ["rows times 2 and 10,", "computed once, at", "compile time"], size=13.5)
 

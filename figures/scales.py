@@ -62,7 +62,7 @@ def draw(c: Canvas) -> None:
         _program(c, before, x + 54, y + 42)
         c.line((x + 103, y + 112), (x + 127, y + 112), edge="ink", width=2, arrow=True)
         _program(c, after, x + 172, y + 42)
-        c.text(x + PANEL_W / 2, y + PANEL_H - 12, says, size=12.5, colour="soft", anchor="middle")
+        c.text(x + PANEL_W / 2, y + PANEL_H - 12, says, size=12.5, color="soft", anchor="middle")
 
 
 FIGURE = Figure(

@@ -28,7 +28,7 @@ def _number(value: float) -> str:
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     times = measured()
     peak = times["flops"] / 1e9
     speeds = [2 * times["size"] ** 3 / seconds / 1e9 for seconds in times["seconds"].values()]
@@ -39,18 +39,18 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     axes.minorticks_off()
     marks = (1, 10, 100, 1000)
     axes.set_xticks(marks, [f"{mark:,}" for mark in marks])
-    axes.set_yticks(rows, list(times["seconds"]), size=13, color=colours["ink"])
+    axes.set_yticks(rows, list(times["seconds"]), size=13, color=colors["ink"])
     axes.grid(axis="x")
-    axes.set_xlabel("GFLOP/s, on a logarithmic axis", color=colours["ink"], labelpad=6)
-    bars(axes, colours, rows, [LEAST] * len(rows), speeds, "hue-blue", 0.63)
+    axes.set_xlabel("GFLOP/s, on a logarithmic axis", color=colors["ink"], labelpad=6)
+    bars(axes, colors, rows, [LEAST] * len(rows), speeds, "hue-blue", 0.63)
     for row, speed in zip(rows, speeds):
         inside = speed > 2
         by, side = (-7, "right") if inside else (7, "left")
         say(axes, _number(speed), (speed, row), (by, -4.5), weight="bold", ha=side)
-    axes.axvline(peak, color=colours["hue-orange"], linewidth=2, linestyle=(0, (4, 3)))
+    axes.axvline(peak, color=colors["hue-orange"], linewidth=2, linestyle=(0, (4, 3)))
     many = "one core" if times["threads"] == 1 else f"{times['threads']} cores"
     words = f"peak of {many}: {peak:.0f}"
-    say(axes, words, (MOST, -0.6), (20, 7), size=12.5, color=colours["hue-orange"], ha="right")
+    say(axes, words, (MOST, -0.6), (20, 7), size=12.5, color=colors["hue-orange"], ha="right")
 
 
 FIGURE = Chart(

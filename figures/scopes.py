@@ -24,15 +24,15 @@ def draw(c: Canvas) -> None:
     _scope(c, 256, 136, 200, 148, "else branch: depth 1", "paper", True)
     _node(c, 118, 76, "sum(%x) < 3f", 64)
     _node(c, 300, 76, "exp(%x)", 42, "hue-orange")
-    c.text(350, 81, "two users", size=13, colour="hue-orange")
+    c.text(350, 81, "two users", size=13, color="hue-orange")
     _node(c, 72, 212, "sqrt(%x)", 42, "hue-blue")
-    c.text(72, 245, "one user", size=13, colour="hue-blue", anchor="middle")
+    c.text(72, 245, "one user", size=13, color="hue-blue", anchor="middle")
     _node(c, 182, 170, "multiply", 44)
     _node(c, ELSE, 170, "add", 30)
     c.line((155, 188), (117, 205), edge="hue-blue", width=2, arrow=True)
     c.line((200, 152), (276, 95), edge="hue-orange", width=2, arrow=True)
     c.line((ELSE - 8, 152), (322, 95), edge="hue-orange", width=2, arrow=True)
-    c.text(WIDTH / 2, 319, "Arrows lead from an operator to its operand.", size=13, colour="soft",
+    c.text(WIDTH / 2, 319, "Arrows lead from an operator to its operand.", size=13, color="soft",
            anchor="middle")  # fmt: skip
 
 

@@ -56,7 +56,7 @@ def draw(c: Canvas) -> None:
         c.line((x, y - 17), (x, y - 37), edge="soft", arrow=True)
         c.text(x, y - 44, "mood", size=14, bold=True, anchor="middle")
         caption = f"{len(words) - 1} combinations, {_depth(tree)} levels"
-        c.text(middle, HEIGHT - 10, caption, size=14, anchor="middle", colour="soft")
+        c.text(middle, HEIGHT - 10, caption, size=14, anchor="middle", color="soft")
 
 
 FIGURE = Figure(

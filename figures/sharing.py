@@ -21,7 +21,7 @@ def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
     x = 8 + (PANEL + 7) * number
     c.box(x, 8, PANEL, 246, fill="panel", edge="edge")
     c.text(x + PANEL / 2, 32, name, size=15, bold=True, anchor="middle")
-    c.text(x + PANEL / 2, 242, foot, size=13, colour="soft", anchor="middle")
+    c.text(x + PANEL / 2, 242, foot, size=13, color="soft", anchor="middle")
     return x + PANEL / 2
 
 

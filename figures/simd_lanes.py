@@ -18,10 +18,10 @@ def _row(c: Canvas, y: float, name: str, texts: list[str], hue: str) -> None:
 
 
 def draw(c: Canvas) -> None:
-    c.text(LEFT - 12, 26, "lane", size=13, anchor="end", colour="soft")
+    c.text(LEFT - 12, 26, "lane", size=13, anchor="end", color="soft")
     for lane in range(LANES):
         middle = LEFT + STEP * lane + (STEP - 5) / 2
-        c.text(middle, 26, str(lane), size=13, anchor="middle", colour="soft")
+        c.text(middle, 26, str(lane), size=13, anchor="middle", color="soft")
         for y, sign in ((88, "×"), (140, "+")):
             c.text(middle, y, sign, size=16, anchor="middle")
         c.line((middle, 186), (middle, 200), edge="soft", arrow=True)
@@ -29,8 +29,8 @@ def draw(c: Canvas) -> None:
     _row(c, 96, "b[k, j:]", [f"b{lane}" for lane in range(LANES)], "blue")
     _row(c, 150, "c[i, j:]", [f"c{lane}" for lane in range(LANES)], "purple")
     _row(c, 204, "c[i, j:]", [f"c{lane}" for lane in range(LANES)], "purple")
-    c.text(LEFT - 12, 192, "before", size=13, anchor="end", colour="soft")
-    c.text(LEFT - 12, 246, "after", size=13, anchor="end", colour="soft")
+    c.text(LEFT - 12, 192, "before", size=13, anchor="end", color="soft")
+    c.text(LEFT - 12, 246, "after", size=13, anchor="end", color="soft")
 
 
 FIGURE = Figure(

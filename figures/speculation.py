@@ -43,11 +43,11 @@ def draw(c: Canvas) -> None:
                 c.box(x + 52 * number, y - 18, 46, 27, fill="hue-blue-fill", edge="hue-blue", radius=5)
                 c.text(x + 52 * number + 23, y, "exp", size=13, mono=True, anchor="middle")
             if count == 0:
-                c.text(x, y, "0", size=13.5, colour="soft")
+                c.text(x, y, "0", size=13.5, color="soft")
         if new > old:
-            c.text(394, y, "wasted", size=13, bold=True, colour="bad")
+            c.text(394, y, "wasted", size=13, bold=True, color="bad")
         elif new < old:
-            c.text(394, y, "one saved", size=13, bold=True, colour="known")
+            c.text(394, y, "one saved", size=13, bold=True, color="known")
     c.text(8, HEIGHT - 12, "✓ the branch that needs `exp(%x)` is taken, ✗ the other one", size=13)
 
 

@@ -28,8 +28,8 @@ def _level(c: Canvas, y: float, name: str, what: str, where: str, covered: bool)
         dashed=not covered,
     )
     c.text(LEFT + 16, y + 30, ("✓ " if covered else "") + name, size=17, bold=True)
-    c.text(RIGHT - 14, y + 30, where, size=13, colour="soft", anchor="end")
-    c.text(LEFT + 16, y + 55, what, size=13.5, colour="soft")
+    c.text(RIGHT - 14, y + 30, where, size=13, color="soft", anchor="end")
+    c.text(LEFT + 16, y + 55, what, size=13.5, color="soft")
 
 
 def _row(c: Canvas, y: float, cells: tuple[tuple[str, bool], ...]) -> None:
@@ -50,7 +50,7 @@ def _row(c: Canvas, y: float, cells: tuple[tuple[str, bool], ...]) -> None:
 
 
 def draw(c: Canvas) -> None:
-    c.text(LEFT, 22, "A model", size=14, bold=True, colour="soft")
+    c.text(LEFT, 22, "A model", size=14, bold=True, color="soft")
     _row(c, 34, (("text", True), ("Python", True), ("PyTorch", True), ("a file", True)))
     y = 72.0
     for level in LEVELS:

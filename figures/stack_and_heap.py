@@ -22,7 +22,7 @@ def draw(c: Canvas) -> None:
         runs = number == len(FRAMES) - 1
         c.box(LEFT, y, WIDE, tall, fill="panel", edge="hue-orange" if runs else "edge", radius=6)
         c.text(LEFT + 12, y + 19, name, size=13.5, mono=True, bold=runs)
-        c.text(LEFT + WIDE - 10, y + 19, "runs" if runs else "waits", size=13, anchor="end", colour="soft")
+        c.text(LEFT + WIDE - 10, y + 19, "runs" if runs else "waits", size=13, anchor="end", color="soft")
         for row, register in enumerate(registers):
             at = y + 28 + 26 * row
             c.box(LEFT + WIDE - 52, at, 42, 21, fill="paper", edge="edge", width=1.2, radius=4)

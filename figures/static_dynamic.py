@@ -24,9 +24,9 @@ def draw(c: Canvas) -> None:
     wide = RIGHT - LEFT - 24
     c.box(LEFT - 2, 8, wide + 12, HEIGHT - 16, fill="known-bg", edge="known", radius=10)
     c.box(RIGHT - 6, 8, WIDTH - RIGHT, HEIGHT - 16, fill="run-bg", edge="run", dashed=True, radius=10)
-    c.text(LEFT + 12, 34, "static", size=15, bold=True, colour="known")
+    c.text(LEFT + 12, 34, "static", size=15, bold=True, color="known")
     c.text(LEFT + 12, 54, "computed at compile time", size=13)
-    c.text(RIGHT + 8, 34, "dynamic", size=15, bold=True, colour="run")
+    c.text(RIGHT + 8, 34, "dynamic", size=15, bold=True, color="run")
     c.text(RIGHT + 8, 54, "left in the residual program", size=13)
     for row, (n, condition, line) in enumerate(calls()):
         y = TOP + STEP * row
@@ -40,8 +40,8 @@ def draw(c: Canvas) -> None:
         edge = "run" if n else "known"
         c.box(RIGHT + 6, y, 184, TALL, fill="paper", edge=edge, dashed=bool(n), radius=7)
         c.text(RIGHT + 98, y + 24, line, size=14, mono=bool(n), anchor="middle")
-    c.text(LEFT + 12, HEIGHT - 22, "calls, downward", size=13, colour="known")
-    c.text(RIGHT + 8, HEIGHT - 22, "lines, upward", size=13, colour="run")
+    c.text(LEFT + 12, HEIGHT - 22, "calls, downward", size=13, color="known")
+    c.text(RIGHT + 8, HEIGHT - 22, "lines, upward", size=13, color="run")
 
 
 FIGURE = Figure(

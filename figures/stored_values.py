@@ -35,9 +35,9 @@ def draw(c: Canvas) -> None:
     names = [run().values[n].label.rpartition(".")[2] for n, v in enumerate(run().values) if not v.given]
     for number in range(2 * half):
         x = LEFT + UNIT * (number + 0.5)
-        c.text(x, 52, str(number + 1), size=13, anchor="middle", colour="soft")
-    c.text(LEFT + 4, 72, f"{names[0]} → {names[-1]}", size=13, colour="soft", mono=True)
-    c.text(middle + 8, 72, f"{names[-1]} → {names[0]}", size=13, colour="soft", mono=True)
+        c.text(x, 52, str(number + 1), size=13, anchor="middle", color="soft")
+    c.text(LEFT + 4, 72, f"{names[0]} → {names[-1]}", size=13, color="soft", mono=True)
+    c.text(middle + 8, 72, f"{names[-1]} → {names[0]}", size=13, color="soft", mono=True)
     base = TOP + STEP * half
     c.line((middle, 38), (middle, base), edge="edge", dashed=True)
     for row, (name, computed, last, back) in enumerate(rows):
@@ -47,10 +47,10 @@ def draw(c: Canvas) -> None:
         if back:
             stop = LEFT + UNIT * back
             c.box(end, y, stop - end, 22, fill="run-bg", edge="run", dashed=True, radius=4)
-            c.text((end + stop) / 2, y + 16, "stored", size=13, anchor="middle", colour="run")
+            c.text((end + stop) / 2, y + 16, "stored", size=13, anchor="middle", color="run")
         c.box(start + 1, y, end - start - 1, 22, fill="known-bg", edge="known", radius=4)
     c.line((LEFT, base + 2), (right, base + 2), edge="soft", arrow=True)
-    c.text(LEFT, base + 22, "time, in steps", size=13, colour="soft")
+    c.text(LEFT, base + 22, "time, in steps", size=13, color="soft")
 
 
 FIGURE = Figure(

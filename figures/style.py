@@ -1,4 +1,4 @@
-"""The figures' colours, which are those of the explorers, so a colour has one meaning in the whole book."""
+"""The figures' colors, which are those of the explorers, so a color has one meaning in the whole book."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ SANS = "system-ui, sans-serif"
 
 
 def palette(theme: str) -> dict[str, str]:
-    """Return the colours of a theme, `light` or `dark`: hexadecimal, by token."""
+    """Return the colors of a theme, `light` or `dark`: hexadecimal, by token."""
     return PALETTES[theme]

@@ -19,11 +19,11 @@ def _loops(c: Canvas) -> None:
     for number, (text, how, hue) in enumerate(LOOPS):
         x, y = 10 + 12 * number, 60 + 54 * number
         if hue:
-            w, h, colour = 164 - 18 * number, 232 - 62 * number, f"hue-{hue}"
-            c.box(x - 4, y - 20, w, h, fill=f"{colour}-fill", edge=colour, width=1.4, radius=5)
+            w, h, color = 164 - 18 * number, 232 - 62 * number, f"hue-{hue}"
+            c.box(x - 4, y - 20, w, h, fill=f"{color}-fill", edge=color, width=1.4, radius=5)
         c.text(x + 4, y, text, size=12.5, mono=True)
         if how:
-            c.text(x + 4, y + 19, how, size=12, mono=True, colour="soft")
+            c.text(x + 4, y + 19, how, size=12, mono=True, color="soft")
     c.lines(8, 316, ["first loop: an iteration", "is a block"], size=13)
     c.lines(8, 356, ["second: it is a thread,", "32 to a warp"], size=13)
     c.lines(8, 396, ["third: in each thread"], size=13)
@@ -64,7 +64,7 @@ def draw(c: Canvas) -> None:
     c.box(LEFT, 366, RIGHT - LEFT, 44, edge="soft", radius=8, width=1.8)
     c.text((LEFT + RIGHT) / 2, 385, "global memory", size=13.5, anchor="middle", bold=True)
     c.text(
-        (LEFT + RIGHT) / 2, 402, "accessed in sectors of 32 bytes", size=12.5, anchor="middle", colour="soft"
+        (LEFT + RIGHT) / 2, 402, "accessed in sectors of 32 bytes", size=12.5, anchor="middle", color="soft"
     )
 
 

@@ -30,7 +30,7 @@ def verdict(shapes: tuple[Shape, ...]) -> tuple[str, str, str]:
 def _type(c: Canvas, x: float, y: float, shape: Shape) -> None:
     tone = "unknown" if shape is None else "known"
     c.box(x, y - 17, 84, 34, fill=f"{tone}-bg", edge=tone, radius=17, dashed=shape is None)
-    c.text(x + 42, y + 5, text(shape), size=14, mono=True, anchor="middle", colour=tone)
+    c.text(x + 42, y + 5, text(shape), size=14, mono=True, anchor="middle", color=tone)
 
 
 def draw(c: Canvas) -> None:
@@ -42,17 +42,17 @@ def draw(c: Canvas) -> None:
             y - 44,
             ("both types are known", "one type is known", "two types that do not fit")[i],
             size=14,
-            colour="soft",
+            color="soft",
         )
         for shape, at in zip(shapes, (y - 20, y + 20), strict=False):
             _type(c, 8, at, shape)
             c.curve((94, at), (142, y), edge="edge")
         c.head(148, y, 0, "edge")
         c.box(150, y - 18, 70, 36, fill="queued-bg", edge="queued", radius=5)
-        c.text(185, y + 5, "add", size=14, mono=True, anchor="middle", colour="queued")
+        c.text(185, y + 5, "add", size=14, mono=True, anchor="middle", color="queued")
         c.line((222, y), (254, y), edge=tone, arrow=True)
         c.box(258, y - 32, 214, 64, fill=f"{tone}-bg", edge=tone)
-        c.text(365, y - 7, answer, size=15, bold=True, anchor="middle", colour=tone)
+        c.text(365, y - 7, answer, size=15, bold=True, anchor="middle", color=tone)
         words = f"the result is {result}" if answer == "solved" else result
         c.text(365, y + 17, words, size=13.5, anchor="middle")
         if i:

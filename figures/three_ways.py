@@ -8,23 +8,23 @@ from figures.canvas import Canvas, Figure
 
 WIDTH, HEIGHT = 480, 478
 ONCE, FIRST, SECOND, END = 10, 226, 350, 470
-Bar = tuple[float, float, str, str]  # from, to, words, colour
+Bar = tuple[float, float, str, str]  # from, to, words, color
 
 
 def _lane(c: Canvas, y: float, name: str, who: str, bars: Sequence[Bar], notes: Sequence[str]) -> None:
     c.text(ONCE, y, name, size=16, bold=True)
-    c.text(END, y, who, size=13, colour="soft", anchor="end")
+    c.text(END, y, who, size=13, color="soft", anchor="end")
     for x in (FIRST - 7, SECOND - 7):
         c.line((x, y + 9), (x, y + 53), edge="edge", width=1, dashed=True)
     for x0, x1, words, hue in bars:
         c.box(x0, y + 14, x1 - x0 - 4, 34, fill=f"{hue}-fill", edge=hue, radius=6)
         c.text((x0 + x1 - 4) / 2, y + 36, words, size=13, anchor="middle")
-    c.lines(ONCE, y + 70, notes, size=13, colour="soft")
+    c.lines(ONCE, y + 70, notes, size=13, color="soft")
 
 
 def draw(c: Canvas) -> None:
     for x, words in ((ONCE, "before any input"), (FIRST, "first input"), (SECOND, "second input")):
-        c.text(x, 20, words, size=13, bold=True, colour="soft")
+        c.text(x, 20, words, size=13, bold=True, color="soft")
     _lane(
         c, 58, "Define-and-run", "TensorFlow 1, Theano",
         [(ONCE, 118, "build graph", "hue-blue"), (118, FIRST - 10, "optimize", "hue-orange"),

@@ -34,7 +34,7 @@ SPEEDS = _speeds()
 HIGHEST = 50 * math.ceil(max(speed for row in SPEEDS.values() for _, speed in row) / 50)
 
 
-def draw(axes: Axes, colours: dict[str, str]) -> None:
+def draw(axes: Axes, colors: dict[str, str]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LEAST, MOST)
     axes.set_ylim(0, HIGHEST)
@@ -43,14 +43,14 @@ def draw(axes: Axes, colours: dict[str, str]) -> None:
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.set_yticks(range(0, HIGHEST + 1, 50))
     axes.grid(axis="y")
-    say(axes, "GFLOP/s", (LEAST, HIGHEST), (-48, 28), size=12.5, color=colours["soft"])
+    say(axes, "GFLOP/s", (LEAST, HIGHEST), (-48, 28), size=12.5, color=colors["soft"])
     axes.set_xlabel("accumulators (vectors)", loc="right", labelpad=9)
-    axes.plot([REGISTERS] * 2, [0, HIGHEST + 8], color=colours["bad"], linestyle=(0, (4, 3)))
-    say(axes, "32 registers", (REGISTERS, HIGHEST), (-6, 14), size=12.5, color=colours["bad"], ha="right")
+    axes.plot([REGISTERS] * 2, [0, HIGHEST + 8], color=colors["bad"], linestyle=(0, (4, 3)))
+    say(axes, "32 registers", (REGISTERS, HIGHEST), (-6, 14), size=12.5, color=colors["bad"], ha="right")
     for number, (channels, row) in enumerate(SPEEDS.items()):
-        hue, (marker, size) = colours[HUES[channels]], MARKS[channels]
+        hue, (marker, size) = colors[HUES[channels]], MARKS[channels]
         how = {"color": hue, "marker": marker, "markersize": size, "markeredgewidth": 1.5}
-        how["markerfacecolor"] = colours["paper"] if channels == 1 else hue
+        how["markerfacecolor"] = colors["paper"] if channels == 1 else hue
         axes.plot([sums for sums, _ in row], [speed for _, speed in row], **how)  # type: ignore[arg-type]
         key = axes.transAxes
         x = ((10, 122, 196)[number] - LEFT) / (WIDTH - LEFT - RIGHT)

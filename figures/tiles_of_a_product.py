@@ -7,7 +7,7 @@ from figures.canvas import Canvas, Figure
 WIDTH, HEIGHT = 480, 352
 SIDE, GAP, LEFT, TOP = 128, 18, 196, 34  # of the matrices
 PANEL, ROWS = 34, 18  # the widths of a panel of b and of a strip of a
-# The levels of the memory hierarchy: name, capacity, contents, colour.
+# The levels of the memory hierarchy: name, capacity, contents, color.
 PLACES = (
     ("registers", "16 vectors", "a tile of `c`", "purple"),
     ("L1 cache", "32 KB", "some rows of `a`", "orange"),
@@ -23,10 +23,10 @@ def _places(c: Canvas) -> None:
         fill, edge = (f"hue-{hue}-fill", f"hue-{hue}") if hue else ("none", "soft")
         c.box(8, y, width, 62, fill=fill, edge=edge, width=1.8)
         c.text(16, y + 19, name, size=13.5, bold=True)
-        c.text(16, y + 37, size, size=12.5, colour="soft")
+        c.text(16, y + 37, size, size=12.5, color="soft")
         c.text(16, y + 54, content, size=12.5)
-    c.text(8, 20, "fast and small", size=12.5, colour="soft")
-    c.text(8, HEIGHT - 6, "slow and large", size=12.5, colour="soft")
+    c.text(8, 20, "fast and small", size=12.5, color="soft")
+    c.text(8, HEIGHT - 6, "slow and large", size=12.5, color="soft")
 
 
 def _matrix(c: Canvas, x: float, y: float, name: str) -> None:
@@ -64,7 +64,7 @@ FIGURE = Figure(
     """Left, the memory hierarchy, the fastest and smallest level on top: registers, with 16 vectors, hold a
     tile of c; the L1 cache, with 32 kilobytes, some rows of a; the L2 cache, with 256 kilobytes and more, a
     panel of b; memory holds all of them. Right, the matrices a, b and c as squares, b above c and a left of
-    it, with these parts in the colours of their levels: a panel of b, a few columns wide, over all of k; a
+    it, with these parts in the colors of their levels: a panel of b, a few columns wide, over all of k; a
     strip of a, six rows high, over all of k; and where the two meet in c a tile of six rows and two vectors,
     which is twelve accumulators.""",
     draw,

@@ -41,9 +41,9 @@ def draw(c: Canvas) -> None:
         c.box(286, y, 186, 48, fill="none" if waits else "run-bg", edge="queued" if waits else "run",
               dashed=waits)  # fmt: skip
         c.text(298, y + 20, name, size=14, mono=True)
-        c.text(298, y + 39, state, size=13, colour="soft")
+        c.text(298, y + 39, state, size=13, color="soft")
     words = "The calls of @encode follow the path to the current node."
-    c.text(WIDTH / 2, 288, words, size=13.5, anchor="middle", colour="soft")
+    c.text(WIDTH / 2, 288, words, size=13.5, anchor="middle", color="soft")
 
 
 FIGURE = Figure(

@@ -10,7 +10,7 @@ BOX = 34
 
 def _tensor(c: Canvas, x: float, y: float, w: float, words: str, *, tone: str = "known") -> None:
     c.box(x, y - BOX / 2, w, BOX, fill=f"{tone}-bg", edge=tone, radius=BOX / 2)
-    c.text(x + w / 2, y + 5, words, size=13.5, mono=True, anchor="middle", colour=tone)
+    c.text(x + w / 2, y + 5, words, size=13.5, mono=True, anchor="middle", color=tone)
 
 
 def _product(c: Canvas, y: float, rows: str, weight: str, fits: bool) -> None:
@@ -19,19 +19,19 @@ def _product(c: Canvas, y: float, rows: str, weight: str, fits: bool) -> None:
     c.text(312, y + 6, "@", size=17, anchor="middle", mono=True)
     _tensor(c, 324, y, 112, weight, tone=tone)
     sign = "✓" if fits else "✗"
-    c.text(456, y + 6, sign, size=18, anchor="middle", bold=True, colour=tone)
+    c.text(456, y + 6, sign, size=18, anchor="middle", bold=True, color=tone)
 
 
 def draw(c: Canvas) -> None:
     c.text(8, 22, "short sentence", size=14.5, bold=True)
-    c.text(8, 44, "the mean of its rows", size=13.5, colour="soft")
+    c.text(8, 44, "the mean of its rows", size=13.5, color="soft")
     _tensor(c, 20, 80, 112, "mean (300)")
     c.line((136, 80), (202, 80), edge="soft", arrow=True)
     _product(c, 80, "(300)", "(300, 5)", fits=True)
     c.line((8, 116), (472, 116), edge="line")
 
     c.text(8, 142, "long sentence", size=14.5, bold=True)
-    c.text(8, 164, "its first and last row, joined", size=13.5, colour="soft")
+    c.text(8, 164, "its first and last row, joined", size=13.5, color="soft")
     _tensor(c, 20, 198, 112, "first (300)")
     _tensor(c, 20, 242, 112, "last (300)")
     c.curve((132, 198), (198, 214), edge="soft")

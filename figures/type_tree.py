@@ -31,8 +31,8 @@ def _node(c: Canvas, x: float, y: float, type_: Type) -> None:
     if isinstance(type_, TensorType):
         shape = str(type_.shape) if len(type_.shape) != 1 else f"({type_.shape[0]})"
         c.box(x - LEAF / 2 + 4, y - 22, LEAF - 8, 44, fill="known-bg", edge="known", radius=20)
-        c.text(x, y - 4, shape, size=13.5, mono=True, anchor="middle", colour="known")
-        c.text(x, y + 14, type_.dtype, size=13.5, mono=True, anchor="middle", colour="known")
+        c.text(x, y - 4, shape, size=13.5, mono=True, anchor="middle", color="known")
+        c.text(x, y + 14, type_.dtype, size=13.5, mono=True, anchor="middle", color="known")
     else:
         kind = {FuncType: "function", TupleType: "tuple", RefType: "reference"}[type(type_)]
         c.box(x - 48, y - 18, 96, 36, fill="panel", edge="edge")
@@ -66,7 +66,7 @@ def draw(c: Canvas) -> None:
         (x0, y0), (x1, y1) = layout.centers[arrow.start], layout.centers[arrow.end]
         left = x1 < x0 - 40
         x, y = x0 + 0.6 * (x1 - x0) + (-14 if left else 10), y0 + 0.62 * (y1 - y0)
-        c.text(x, y, role, size=12.5, anchor="end" if left else "start", colour="soft")
+        c.text(x, y, role, size=12.5, anchor="end" if left else "start", color="soft")
     for key, part in types.items():
         _node(c, *layout.centers[key], part)
 

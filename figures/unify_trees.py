@@ -27,7 +27,7 @@ def _tree(c: Canvas, x: float, parameter: Box, result: Box) -> dict[str, Node]:
     layout = layout.moved(x - left, TOP - top)
     draw_layout(c, nodes, arrows, layout)
     for place, side, end in (("parameter", -1, "end"), ("result", 1, "start")):
-        c.text(x + side * 42, TOP + 44, place, size=13, anchor=end, colour="soft")
+        c.text(x + side * 42, TOP + 44, place, size=13, anchor=end, color="soft")
     return layout.centers
 
 
@@ -38,7 +38,7 @@ def _link(c: Canvas, start: Node, end: Node, drop: float, number: int) -> None:
     c.path(f"M{x0:g} {y0:g}C{x0:g} {low:g} {x1:g} {low:g} {x1:g} {y1:g}", edge="run", width=2, dashed=True)
     middle = (x0 + x1) / 2, (y0 + y1) / 2 + 0.75 * (low - (y0 + y1) / 2)
     c.circle(*middle, 12, fill="run-bg", edge="run")
-    c.text(middle[0], middle[1] + 5, str(number), size=13.5, anchor="middle", bold=True, colour="run")
+    c.text(middle[0], middle[1] + 5, str(number), size=13.5, anchor="middle", bold=True, color="run")
 
 
 def draw(c: Canvas) -> None:
@@ -60,7 +60,7 @@ def draw(c: Canvas) -> None:
     ):
         y = 296 + 34 * i
         c.circle(22, y - 5, 12, fill="run-bg", edge="run")
-        c.text(22, y, str(i + 1), size=13.5, anchor="middle", bold=True, colour="run")
+        c.text(22, y, str(i + 1), size=13.5, anchor="middle", bold=True, color="run")
         c.text(44, y, words, size=14)
 
 

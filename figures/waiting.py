@@ -45,16 +45,16 @@ def _panel(c: Canvas, y: float, title: str, evaluation: Evaluation) -> None:
             start, end = LEFT + UNIT * (mine[0][1] + 1), LEFT + UNIT * last
             for y_edge in (top + 4, top + ROW - 8):
                 c.line((start + 2, y_edge), (end - 2, y_edge), edge="queued", dashed=True)
-            c.text((start + end) / 2, top + 20, "waits", size=13, anchor="middle", colour="soft")
+            c.text((start + end) / 2, top + 20, "waits", size=13, anchor="middle", color="soft")
         for begin, end in mine:
             w = UNIT * (end + 1 - begin)
             c.box(LEFT + UNIT * begin + 1, top, w - 2, ROW - 4, fill="run-bg", edge="run", radius=6)
         n = int(activation.frame[0])
-        c.text(LEFT + UNIT * first + 10, top + 20, f"%n = {n}", size=13, mono=True, colour="run")
+        c.text(LEFT + UNIT * first + 10, top + 20, f"%n = {n}", size=13, mono=True, color="run")
     base = y + 16 + ROW * (deepest + 1) + 6
     end = LEFT + UNIT * len(evaluation.steps)
     c.line((LEFT, base), (end, base), edge="soft", arrow=True)
-    c.text(LEFT, base + 19, f"{len(evaluation.steps)} steps", size=13, colour="soft")
+    c.text(LEFT, base + 19, f"{len(evaluation.steps)} steps", size=13, color="soft")
 
 
 def draw(c: Canvas) -> None:

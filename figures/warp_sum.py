@@ -21,8 +21,8 @@ def sums() -> list[int]:
 
 
 def draw(c: Canvas) -> None:
-    c.text(LEFT - 10, 20, "distance", size=13, anchor="end", colour="soft")
-    c.text(LEFT, 20, "threads 0 to 31; in thread 0, the sum so far:", size=13, colour="soft")
+    c.text(LEFT - 10, 20, "distance", size=13, anchor="end", color="soft")
+    c.text(LEFT, 20, "threads 0 to 31; in thread 0, the sum so far:", size=13, color="soft")
     for step, held in enumerate(sums()):
         y = TOP + ROW * step - 14
         live = THREADS >> step
@@ -39,7 +39,7 @@ def draw(c: Canvas) -> None:
                 start, end = LEFT + STEP * (thread + distance + 0.42), LEFT + STEP * (thread + 0.42)
                 c.line((start, y + 19), (end, y + ROW - 2), edge="hue-orange", width=0.8)
         if step:
-            c.text(LEFT + STEP * live + 8, y + 14, str(held), size=13.5, bold=True, colour="hue-blue")
+            c.text(LEFT + STEP * live + 8, y + 14, str(held), size=13.5, bold=True, color="hue-blue")
 
 
 FIGURE = Figure(

@@ -26,13 +26,13 @@ def _image(c: Canvas, top: float, height: int) -> None:
         x = LEFT + CELL * i
         c.box(x + 1, y, CELL - 2, 30, fill="none" if pad else "known-bg", edge="known", dashed=pad, radius=4)
         words, ink = ("p", "soft") if pad else (str(i - PADDING), "known")
-        c.text(x + CELL / 2, y + 20, words, size=13.5, mono=True, anchor="middle", colour=ink)
+        c.text(x + CELL / 2, y + 20, words, size=13.5, mono=True, anchor="middle", color=ink)
     for j in range(result(height)):
         x0, at = LEFT + CELL * STRIDE * j + 5, y + 48 + 20 * (j % 2)
         x1 = x0 + CELL * KERNEL - 10
         c.line((x0, at - 8), (x0, at), (x1, at), (x1, at - 8), edge="run", width=2)
         c.box((x0 + x1) / 2 - 9, at - 9, 18, 18, fill="run-bg", edge="run", width=1, radius=9)
-        c.text((x0 + x1) / 2, at + 5, str(j), size=13, anchor="middle", colour="run")
+        c.text((x0 + x1) / 2, at + 5, str(j), size=13, anchor="middle", color="run")
 
 
 def draw(c: Canvas) -> None:

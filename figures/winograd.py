@@ -34,7 +34,7 @@ def _sign(c: Canvas, y: float, sign: str) -> None:
 def _step(c: Canvas, y: float, says: str) -> None:
     middle = LEFT + STEP * 2 - 4
     c.line((middle, y), (middle, y + 18), edge="soft", arrow=True)
-    c.text(middle + 12, y + 14, says, size=13, colour="soft")
+    c.text(middle + 12, y + 14, says, size=13, color="soft")
 
 
 def draw(c: Canvas) -> None:
@@ -45,7 +45,7 @@ def draw(c: Canvas) -> None:
     _row(c, 118, "transformed", FROM_DATA, "blue")
     middle = LEFT + STEP * 2 - 4
     c.line((middle, 172), (middle, 154), edge="soft", arrow=True)
-    c.text(middle + 12, 168, "transform", size=13, colour="soft")
+    c.text(middle + 12, 168, "transform", size=13, color="soft")
     _row(c, 176, "data", DATA, "blue")
     c.line((8, 222), (WIDTH - 8, 222), edge="edge", dashed=True)
     _row(c, 236, "4 products", PRODUCTS, "purple")

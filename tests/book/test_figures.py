@@ -52,8 +52,8 @@ class TestDrawing:
 def contrast(one: str, other: str) -> float:
     """Return the contrast ratio (WCAG 2.1) between two hexadecimal colors."""
 
-    def luminance(colour: str) -> float:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    def luminance(color: str) -> float:
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -94,11 +94,11 @@ def test_a_chart_does_not_depend_on_the_settings_of_matplotlib() -> None:
 
 
 def test_a_chart_keeps_markers_and_text_at_their_places() -> None:
-    def draw(axes: Axes, colours: dict[str, str]) -> None:
+    def draw(axes: Axes, colors: dict[str, str]) -> None:
         axes.set_xlim(0, 10)
         axes.set_ylim(0, 10)
         axes.set_axis_off()
-        axes.plot([5], [2], "o", color=colours["hue-blue"], markersize=6, markeredgewidth=0)
+        axes.plot([5], [2], "o", color=colors["hue-blue"], markersize=6, markeredgewidth=0)
         say(axes, "a < b, $5", (5, 2), (10, 0))
 
     svg = Chart("dot", 200, 100, "A dot", "One dot.", (0, 0, 0, 0), draw).svg("light")

@@ -28,7 +28,7 @@ def plot_calibration(site: Site, ax: Any = None, *, theme: str = "light") -> Any
             help=["quantize.trace(mod, scheme, params, dataset) runs the program on the inputs of a dataset"],
         )
     counts, edges = _joined(statistics.counts, statistics.edges)
-    with prepared(ax, theme, 3.4) as (axes, colours):
+    with prepared(ax, theme, 3.4) as (axes, colors):
         axes.set_yscale("log")
         middle = (edges[:-1] + edges[1:]) / 2
         low, high = float(edges[0]), float(edges[-1])
@@ -38,8 +38,8 @@ def plot_calibration(site: Site, ax: Any = None, *, theme: str = "light") -> Any
             inside = (middle >= low) & (middle <= high)
         for part, hue in ((inside, "hue-teal"), (~inside, "hue-orange")):
             axes.bar(
-                middle[part], counts[part], np.diff(edges)[part], color=colours[f"{hue}-fill"],
-                edgecolor=colours[hue], linewidth=0.8,
+                middle[part], counts[part], np.diff(edges)[part], color=colors[f"{hue}-fill"],
+                edgecolor=colors[hue], linewidth=0.8,
             )  # fmt: skip
         plain_logarithmic(axes.yaxis)
         least, greatest = min(low, float(statistics.low.min())), max(high, float(statistics.high.max()))
@@ -47,7 +47,7 @@ def plot_calibration(site: Site, ax: Any = None, *, theme: str = "light") -> Any
         axes.set_xlim(least - margin, greatest + margin)
         axes.set_ylim(0.6, 3 * max(1, int(counts.max())))
         if parameters is not None:
-            orange = colours["hue-orange"]
+            orange = colors["hue-orange"]
             for bound in (low, high):
                 axes.axvline(bound, color=orange, linestyle=(0, (4, 3)), linewidth=1.2)
             clipped = int(counts[~inside].sum())

@@ -42,9 +42,9 @@ def plot_costs(
     total = sum(cost for _, cost in rows) or 1
     units = FLOPS if by == "flops" else BYTES
     size, name = unit(max([cost for _, cost in shown], default=1), units)
-    with prepared(ax, theme, 1.2 + 0.3 * len(shown)) as (axes, colours):
+    with prepared(ax, theme, 1.2 + 0.3 * len(shown)) as (axes, colors):
         ranking(
-            axes, colours, [name for name, _ in shown], [cost / size for _, cost in shown],
+            axes, colors, [name for name, _ in shown], [cost / size for _, cost in shown],
             [f"{amount(cost, units)}, {share(cost / total)}" for _, cost in shown],
         )  # fmt: skip
         axes.set_xlabel(name, loc="right")
@@ -81,9 +81,9 @@ def plot_passes(
             values.append(seconds if what == "time" else _measured(module, what))
     units: Any = {"time": SECONDS, "flops": FLOPS, "bytes": BYTES}.get(what, ((1.0, what),))
     size, name = unit(max([*values, 0]), units)
-    with prepared(ax, theme, 1.2 + 0.32 * len(names)) as (axes, colours):
+    with prepared(ax, theme, 1.2 + 0.32 * len(names)) as (axes, colors):
         words = [f"{value / size:,.4g}" for value in values]
-        ranking(axes, colours, names, [value / size for value in values], words, "hue-purple")
+        ranking(axes, colors, names, [value / size for value in values], words, "hue-purple")
         axes.set_xlabel(name, loc="right")
         axes.set_title("Time of each pass" if what == "time" else "The program after each pass", loc="left")
     return axes

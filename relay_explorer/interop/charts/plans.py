@@ -25,21 +25,21 @@ def plot_memory(plan: StoragePlan, ax: Any = None, *, what: str = "addresses", t
     if what not in ("addresses", "bytes"):
         raise RelayError(f"there is no chart {what!r:.60}", help=["there are 'addresses' and 'bytes'"])
     size, name = unit(max(plan.arena, 1), BYTES)
-    with prepared(ax, theme, 4.4 if what == "addresses" else 3.2) as (axes, colours):
+    with prepared(ax, theme, 4.4 if what == "addresses" else 3.2) as (axes, colors):
         axes.set_xlim(0, max(1, len(plan.steps)))
         axes.set_xlabel(f"step of the evaluation, of {len(plan.steps):,}", loc="right")
         if what == "addresses":
-            draw_addresses(axes, colours, plan, size)
+            draw_addresses(axes, colors, plan, size)
             axes.set_ylabel(f"address in the arena, {name}")
             axes.set_title(f"An arena of {plan.arena:,} bytes", loc="left")
         else:
-            _draw_bytes(axes, colours, plan, size)
+            _draw_bytes(axes, colors, plan, size)
             axes.set_ylabel(f"live, {name}")
             axes.set_title(f"At most {plan.peak:,} live bytes", loc="left")
     return axes
 
 
-def draw_addresses(ax: Any, colours: dict[str, str], plan: StoragePlan, size: float) -> None:
+def draw_addresses(ax: Any, colors: dict[str, str], plan: StoragePlan, size: float) -> None:
     """Draw a box for each tensor of a plan, with addresses in units of `size` bytes."""
     placed = [place for place in plan.places if place.offset >= 0]
     if len(placed) > MAX_TENSORS:
@@ -55,23 +55,23 @@ def draw_addresses(ax: Any, colours: dict[str, str], plan: StoragePlan, size: fl
         left, width = life.made + 0.05, last + 1 - life.made - 0.1
         ax.bar(
             [left], [max(place.size, THINNEST * plan.arena) / size], width, place.offset / size, align="edge",
-            color=colours[f"{hue}-fill"], edgecolor=colours[hue], linewidth=1.2,
+            color=colors[f"{hue}-fill"], edgecolor=colors[hue], linewidth=1.2,
         )  # fmt: skip
         if place.size >= LABELLED * plan.arena and len(placed) <= 60:
             middle = (left + width / 2, (place.offset + place.size / 2) / size)
-            say(ax, f"{place.size:,}", middle, (0, 0), ha="center", va="center", color=colours["ink"])
+            say(ax, f"{place.size:,}", middle, (0, 0), ha="center", va="center", color=colors["ink"])
 
 
-def _draw_bytes(ax: Any, colours: dict[str, str], plan: StoragePlan, size: float) -> None:
+def _draw_bytes(ax: Any, colors: dict[str, str], plan: StoragePlan, size: float) -> None:
     edges = list(range(len(plan.live) + 1))
     ax.stairs(
-        [live / size for live in plan.live], edges, fill=True, color=colours["hue-blue-fill"],
-        edgecolor=colours["hue-blue"], linewidth=1.5,
+        [live / size for live in plan.live], edges, fill=True, color=colors["hue-blue-fill"],
+        edgecolor=colors["hue-blue"], linewidth=1.5,
     )  # fmt: skip
     ax.set_ylim(0, 1.18 * max(plan.arena, 1) / size)
-    ax.axhline(plan.arena / size, color=colours["hue-orange"], linestyle=(0, (4, 3)))
-    say(ax, f"arena: {plan.arena:,} bytes", (0, plan.arena / size), (4, 5), color=colours["hue-orange"])
+    ax.axhline(plan.arena / size, color=colors["hue-orange"], linestyle=(0, (4, 3)))
+    say(ax, f"arena: {plan.arena:,} bytes", (0, plan.arena / size), (4, 5), color=colors["hue-orange"])
     if plan.live:
         at = (plan.peak_step + 0.5, plan.peak / size)
-        ax.plot(*at, "o", color=colours["hue-blue"], markersize=5)
+        ax.plot(*at, "o", color=colors["hue-blue"], markersize=5)
     ax.grid(axis="y")

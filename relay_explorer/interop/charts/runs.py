@@ -32,9 +32,9 @@ def plot_profile(profile: Profile, ax: Any = None, *, most: int = 12, theme: str
         name = f"{others} other kernel{'s' * (others != 1)}"
         shown.append((name, sum(seconds for _, seconds, _ in rows[most:])))
     size, name = unit(max((s for _, s in shown), default=1.0), SECONDS)
-    with prepared(ax, theme, 1.2 + 0.3 * len(shown)) as (axes, colours):
+    with prepared(ax, theme, 1.2 + 0.3 * len(shown)) as (axes, colors):
         ranking(
-            axes, colours, [name for name, _ in shown], [s / size for _, s in shown],
+            axes, colors, [name for name, _ in shown], [s / size for _, s in shown],
             [f"{amount(s, SECONDS)}, {share(s / total)}" for _, s in shown],
         )  # fmt: skip
         axes.set_xlabel(f"{name} in a run of {profile.seconds * 1e3:.3g} ms", loc="right")
@@ -43,14 +43,14 @@ def plot_profile(profile: Profile, ax: Any = None, *, most: int = 12, theme: str
 
 
 def draw_roof(
-    ax: Any, limits: Limits, low: float, high: float, colours: dict[str, str], hue: str = "hue-blue"
+    ax: Any, limits: Limits, low: float, high: float, colors: dict[str, str], hue: str = "hue-blue"
 ) -> None:
     """Draw the limits of a machine from `low` to `high` operations per byte, in GFLOP/s, and the ridge."""
     peak, slope, ridge = limits.flops / 1e9, limits.bandwidth / 1e9, limits.ridge
     xs = [low, min(max(ridge, low), high), high]
-    ax.plot(xs, [min(peak, slope * x) for x in xs], color=colours[hue], linewidth=2.6)
+    ax.plot(xs, [min(peak, slope * x) for x in xs], color=colors[hue], linewidth=2.6)
     bottom = ax.get_ylim()[0]
-    ax.plot([ridge, ridge], [bottom, peak], color=colours["soft"], linestyle=(0, (4, 3)), zorder=1.5)
+    ax.plot([ridge, ridge], [bottom, peak], color=colors["soft"], linestyle=(0, (4, 3)), zorder=1.5)
 
 
 def plot_roofline(
@@ -71,7 +71,7 @@ def plot_roofline(
     points = _points(run, kernels)
     low = 10 ** _floor_log([p.intensity for p in points] + [run.limits.ridge / 4])
     high = max([p.intensity for p in points] + [run.limits.ridge * 8]) * 1.6
-    with prepared(ax, theme, 4.6) as (axes, colours):
+    with prepared(ax, theme, 4.6) as (axes, colors):
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlim(low, high)
@@ -80,12 +80,12 @@ def plot_roofline(
         axes.grid()
         plain_logarithmic(axes.xaxis)
         plain_logarithmic(axes.yaxis)
-        draw_roof(axes, run.limits, low, high, colours)
+        draw_roof(axes, run.limits, low, high, colors)
         peak, slope = run.limits.flops / 1e9, run.limits.bandwidth / 1e9
-        blue = colours["hue-blue"]
+        blue = colors["hue-blue"]
         say(axes, f"{peak:.0f} GFLOP/s", (max(run.limits.ridge, low), peak), (4, 9), color=blue)
         say(axes, f"{slope:.0f} GB/s", (low, slope * low), (36, 4), color=blue)
-        _draw_points(axes, colours, points)
+        _draw_points(axes, colors, points)
         axes.set_xlabel("FLOPs per byte of arguments and results", loc="right")
         axes.set_ylabel("GFLOP/s")
         axes.set_title(shortened(f"{run.program} on {run.machine}", 80), loc="left", parse_math=False)
@@ -119,7 +119,7 @@ def _points(run: Measurement, kernels: Sequence[str] | None) -> list[_Point]:
     return sorted(points, key=lambda point: -point.ns)
 
 
-def _draw_points(ax: Any, colours: dict[str, str], points: Sequence[_Point]) -> None:
+def _draw_points(ax: Any, colors: dict[str, str], points: Sequence[_Point]) -> None:
     """Draw the marks, by rule, with a legend, and list the kernels that take most of the time."""
     from ...views.run.view import RULES
 
@@ -131,8 +131,8 @@ def _draw_points(ax: Any, colours: dict[str, str], points: Sequence[_Point]) -> 
         hue = f"hue-{mark.hue}" if mark is not None else "hue-grey"
         ax.scatter(
             [p.intensity for p in own], [p.speed for p in own], s=[40 + 800 * p.ns / total for p in own],
-            marker=MARKERS[mark.shape if mark is not None else "bar"], color=colours[f"{hue}-fill"],
-            edgecolor=colours[hue], linewidth=1.3, label=rule, zorder=3,
+            marker=MARKERS[mark.shape if mark is not None else "bar"], color=colors[f"{hue}-fill"],
+            edgecolor=colors[hue], linewidth=1.3, label=rule, zorder=3,
         )  # fmt: skip
     lines = []
     for number, point in enumerate(points[:LISTED], 1):
@@ -140,12 +140,12 @@ def _draw_points(ax: Any, colours: dict[str, str], points: Sequence[_Point]) -> 
             f"{number}  {shortened(point.name.removeprefix('fused_'), 40)}, {share(point.ns / total)}"
         )
         at = (point.intensity, point.speed)
-        say(ax, str(number), at, color=colours["ink"], ha="center", va="center", size="small", zorder=4)
+        say(ax, str(number), at, color=colors["ink"], ha="center", va="center", size="small", zorder=4)
     ax.text(
-        0.02, 0.98, "\n".join(lines), transform=ax.transAxes, va="top", size="small", color=colours["ink"],
+        0.02, 0.98, "\n".join(lines), transform=ax.transAxes, va="top", size="small", color=colors["ink"],
         parse_math=False,
     )  # fmt: skip
-    legend = ax.legend(title="schedule", loc="lower right", frameon=False, labelcolor=colours["ink"])
+    legend = ax.legend(title="schedule", loc="lower right", frameon=False, labelcolor=colors["ink"])
     for handle in legend.legend_handles:
         handle.set_sizes([40])
 

@@ -19,7 +19,7 @@ MARKERS = {
 }  # fmt: skip
 
 
-def look(colours: dict[str, str], size: float = 13, paper: str = "none") -> dict[str, Any]:
+def look(colors: dict[str, str], size: float = 13, paper: str = "none") -> dict[str, Any]:
     """Return matplotlib's settings: a faint grid, no frame, and text that stays text in SVG files. `size` is
     the size of the text in points, and `paper` is the background color.
     """
@@ -28,16 +28,16 @@ def look(colours: dict[str, str], size: float = 13, paper: str = "none") -> dict
     ticks = {
         f"{axis}tick.{name}": value
         for axis in "xy"
-        for name, value in {"labelsize": size - 1, "labelcolor": colours["soft"], "major.pad": 6}.items()
+        for name, value in {"labelsize": size - 1, "labelcolor": colors["soft"], "major.pad": 6}.items()
     }
     return {
         **axes, **ticks,
-        "axes.axisbelow": True, "axes.edgecolor": colours["edge"], "axes.facecolor": "none",
-        "axes.labelcolor": colours["soft"], "axes.labelsize": size - 0.5, "axes.titlesize": size,
+        "axes.axisbelow": True, "axes.edgecolor": colors["edge"], "axes.facecolor": "none",
+        "axes.labelcolor": colors["soft"], "axes.labelsize": size - 0.5, "axes.titlesize": size,
         "figure.facecolor": paper, "savefig.facecolor": paper, "font.size": size,
-        "grid.color": colours["line"], "grid.linewidth": 1, "lines.linewidth": 1.5,
+        "grid.color": colors["line"], "grid.linewidth": 1, "lines.linewidth": 1.5,
         "lines.solid_capstyle": "round", "path.simplify": False, "svg.fonttype": "none",
-        "svg.hashsalt": "relay_explorer", "text.color": colours["ink"], "text.parse_math": False,
+        "svg.hashsalt": "relay_explorer", "text.color": colors["ink"], "text.parse_math": False,
         "xtick.bottom": False, "ytick.left": False,
     }  # fmt: skip
 
@@ -52,20 +52,20 @@ def colors_of(theme: str) -> dict[str, str]:
 @contextmanager
 def prepared(ax: Any, theme: str, height: float = 4.0) -> Iterator[tuple[Any, dict[str, str]]]:
     """Provide the Axes to draw into and the colors. If `ax` is None, make new Axes in the book's style."""
-    colours = colors_of(theme)
+    colors = colors_of(theme)
     if ax is not None:
-        yield ax, colours
+        yield ax, colors
         return
     pyplot, style = require("matplotlib.pyplot"), require("matplotlib.style")
-    with style.context(look(colours, 10.5, colours["paper"])):
+    with style.context(look(colors, 10.5, colors["paper"])):
         figure, ax = pyplot.subplots(figsize=(7.2, height), layout="constrained")
-        yield ax, colours
+        yield ax, colors
         figure.canvas.draw_idle()
 
 
 def bars(
     axes: Any,
-    colours: dict[str, str],
+    colors: dict[str, str],
     y: Sequence[float],
     start: Sequence[float],
     end: Sequence[float],
@@ -74,7 +74,7 @@ def bars(
 ) -> None:
     """Draw horizontal bars that are `size` high, centered at `y`."""
     widths = [right - left for left, right in zip(start, end)]
-    fill, edge = colours[f"{hue}-fill"], colours[hue]
+    fill, edge = colors[f"{hue}-fill"], colors[hue]
     axes.barh(y, widths, left=start, height=size, color=fill, edgecolor=edge, linewidth=1.2)
 
 
@@ -93,18 +93,18 @@ def plain_logarithmic(axis: Any) -> None:
 
 
 def ranking(
-    ax: Any, colours: dict[str, str], names: Sequence[str], values: Sequence[float], words: Sequence[str],
+    ax: Any, colors: dict[str, str], names: Sequence[str], values: Sequence[float], words: Sequence[str],
     hue: str = "hue-blue",
 ) -> None:  # fmt: skip
     """Draw one bar for each name, the first at the top, with the words beside it."""
     rows = [float(row) for row in range(len(names))]
-    bars(ax, colours, rows, [0.0] * len(rows), values, hue, 0.72)
+    bars(ax, colors, rows, [0.0] * len(rows), values, hue, 0.72)
     ax.set_yticks(rows, [shortened(name) for name in names], family="monospace", parse_math=False)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(0, 1.38 * max([*values, 1e-30]))
     ax.grid(axis="x")
     for row, value, text in zip(rows, values, words):
-        say(ax, text, (value, row), (5, -3.5), color=colours["ink"])
+        say(ax, text, (value, row), (5, -3.5), color=colors["ink"])
 
 
 def shortened(name: str, longest: int = 42) -> str:
