@@ -43,7 +43,7 @@ def dataflow(program: IRModule | Expr, lets: bool = True) -> Any:
 
 
 def _empty(parts: Program, kind: str) -> Any:
-    graph = require("networkx").MultiDiGraph(kind=kind, node_of=parts.node_of)
+    graph = require("networkx").MultiDiGraph(kind=kind, node_of=parts.node_of, program=parts.given)
     if isinstance(parts.given, IRModule):
         graph.graph["type_definitions"] = dict(parts.given.type_definitions)
     return graph
@@ -97,7 +97,10 @@ def dominators(program: IRModule | Expr, post: bool) -> Any:
     first = [node for node in flow if not (flow.succ if post else flow.pred)[node]]
     tree = dominator_tree(end, lambda node: first if node == end else list(beyond[node]))
     graph = require("networkx").DiGraph(
-        kind="post-dominators" if post else "dominators", node_of=flow.graph["node_of"], root=end
+        kind="post-dominators" if post else "dominators",
+        node_of=flow.graph["node_of"],
+        program=flow.graph["program"],
+        root=end,
     )
     graph.add_node(end, **_virtual(post))
     graph.add_nodes_from((node, flow.nodes[node]) for node in flow if node in tree)

@@ -6,22 +6,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..analysis.repeats import repeated_blocks
 from ..ir.errors import RelayError
-from ..ir.expr import Expr, Function
+from ..ir.expr import Expr
 from ..ir.module import IRModule
 from ..ir.show import counted
 from ..transform.fuse_ops.groups import Fusion
 from ..typing import Inference
 from ..views.families import FAMILIES
 from .dataflow import EXIT
+from .frames import CLUSTERS, Cluster, folded, frames
+from .inline import inline_svg
 from .networks import to_networkx
 from .palette import PALETTES
 from .require import require
 
 LARGEST = 400  # nodes: beyond, `dot` takes minutes, and the drawing cannot be read
 LONGEST = 44  # characters of a label's line
-CLUSTERS = ("scopes", "kernels", "blocks", "none")
+MOST_TOLD = 60  # arrows, or frames, in the text alternative of a drawing
 INSTALL = (
     "Graphviz's program `dot`, which lays graphs out, is not installed: `apt-get install graphviz`, `brew "
     "install graphviz` or `conda install graphviz`; without it, `.source` is the graph in the DOT language"
@@ -38,9 +39,12 @@ _SHAPES: dict[str, dict[str, str]] = {
     "diamond": {"shape": "diamond"},
     "bar": {"shape": "box", "height": "0.28"},
 }
+_KINDS = {
+    "dataflow": "data flow", "calls": "call graph", "constraints": "type variables and relations",
+    "dominators": "tree of dominators", "post-dominators": "tree of post-dominators",
+    "fusion": "data flow and its kernels",
+}  # fmt: skip
 _DASHED = {"callee", "body"}  # roles of edges from functions, and from their results
-
-Cluster = tuple[str, ...]  # the labels of the clusters around a node, the outermost first
 
 
 def to_graphviz(
@@ -48,6 +52,7 @@ def to_graphviz(
     kind: str | None = None,
     *,
     clusters: str | None = None,
+    levels: int | None = None,
     limit: int = LARGEST,
     theme: str = "light",
 ) -> Any:
@@ -58,9 +63,13 @@ def to_graphviz(
     variable that a `let` binds and its value are drawn as one node.
 
     `clusters` says around which nodes to draw frames: "scopes" (functions, branches and clauses; the
-    default), "kernels" (the default for a fusion), "blocks" (the repeated parts of functions, such as
-    residual blocks), or "none". `theme` is "light" or "dark". Colors and shapes show the families of
-    operators, as in the explorers.
+    default), "kernels" (the default for a fusion), "blocks" (also the modules of the model, named as in the
+    IR explorer, or the repeated parts of functions), or "none". `levels` is the number of levels of frames to
+    draw, if not all: each frame of a deeper level is then one node. For example, `clusters="blocks",
+    levels=1` draws a frame around each function, and in it one node for each block.
+
+    Colors and shapes show the families of operators, as in the explorers. `theme` is "light" or "dark"; in a
+    notebook, a light drawing takes the colors of the dark theme on a page whose color scheme is dark.
 
     `result.source` is the text in the DOT language, and `result.render("name", format="pdf")` writes a file.
     Graphviz's program `dot` is needed to display the result or to write a file. Raise a RelayError for a
@@ -75,22 +84,26 @@ def to_graphviz(
         graph = to_networkx(x, wanted, lets=False)
     else:
         graph = x if hasattr(x, "nodes") and hasattr(x, "edges") else to_networkx(x, kind)
+    placed = frames(graph, clusters or ("kernels" if graph.graph.get("kind") == "fusion" else "scopes"))
+    if levels is not None:
+        graph, placed = folded(graph, placed, levels)
     if len(graph) > limit:
         raise RelayError(
             f"the graph has {counted(len(graph), 'node')}, more than the limit of {limit}",
             help=[
                 "draw a part: to_graphviz(graph.subgraph(nodes)), where graph = to_networkx(…)",
+                'fold it: to_graphviz(…, clusters="blocks", levels=1)',
                 f"or raise the limit: limit={len(graph)}; Graphviz may then take minutes",
                 "explore(…) shows programs of any size, folded",
             ],
         )
-    return _Drawing(graph, clusters, PALETTES[theme]).digraph
+    return _Drawing(graph, placed, theme).digraph
 
 
 class _Drawing:
-    def __init__(self, graph: Any, clusters: str | None, colors: Mapping[str, str]) -> None:
+    def __init__(self, graph: Any, placed: Mapping[Any, Cluster], theme: str) -> None:
         self.graph = graph
-        self.colors = colors
+        self.colors = colors = PALETTES[theme]
         self.kind = graph.graph.get("kind", "dataflow")
         self.ids = {node: f"n{index}" for index, node in enumerate(graph)}
         self.digraph = digraph_class()(
@@ -107,10 +120,9 @@ class _Drawing:
                 "fontname": "sans-serif",
             },
         )  # fmt: skip
-        if clusters is None:
-            clusters = "kernels" if self.kind == "fusion" else "scopes"
         self.hidden = self._hidden()
-        self._draw_clusters(self._placed(clusters))
+        self.digraph.theme, self.digraph.words = theme, _described(graph, self.hidden, placed)
+        self._draw_clusters(placed)
         for source, target, data in graph.edges(data=True):
             if source not in self.hidden and target not in self.hidden:
                 self.digraph.edge(self.ids[source], self.ids[target], **self._edge(source, target, data))
@@ -129,51 +141,7 @@ class _Drawing:
             if kind == "Function" and not self.graph.succ[node] and self.graph.pred[node]
         }
 
-    # -- clusters
-
-    def _placed(self, clusters: str) -> dict[Any, Cluster]:
-        """Return the clusters around each node."""
-        nodes = self.graph.nodes
-        if clusters == "none":
-            return dict.fromkeys(nodes, ())
-        if clusters == "kernels":
-            return self._kernels()
-        scopes = {node: tuple(scope) for node, scope in nodes(data="scope", default=())}
-        return self._blocks(scopes) if clusters == "blocks" else scopes
-
-    def _kernels(self) -> dict[Any, Cluster]:
-        """Frame the members of each kernel that computes something."""
-        groups: dict[Any, list[Any]] = {}
-        for node, group in self.graph.nodes(data="group"):
-            if group is not None and group != EXIT:
-                groups.setdefault(group, []).append(node)
-        placed: dict[Any, Cluster] = {}
-        kernels = [members for members in groups.values() if any(self._computes(node) for node in members)]
-        for number, members in enumerate(kernels, 1):
-            names = [self.graph.nodes[n]["op"].rpartition(".")[2] for n in members if self._computes(n)]
-            label = f"kernel {number}: {'·'.join(names)}"
-            placed.update(dict.fromkeys(members, (label,)))
-        return {node: placed.get(node, ()) for node in self.graph}
-
-    def _computes(self, node: Any) -> bool:
-        return "pattern" in self.graph.nodes[node] and "attrs" in self.graph.nodes[node]
-
-    def _blocks(self, scopes: dict[Any, Cluster]) -> dict[Any, Cluster]:
-        """Frame the repeated blocks of each function, inside its frame."""
-        at = {expr: node for node, expr in self.graph.nodes(data="expr") if expr is not None}
-        for _, root in list(self.graph.nodes(data="expr")):
-            if not isinstance(root, Function):
-                continue
-            blocks = repeated_blocks(root)
-            path: list[Cluster] = []
-            for number, block in enumerate(blocks, 1):
-                outer = path[block.parent] if block.parent >= 0 else ()
-                path.append((*outer, f"block {number}"))
-                for member in block.members:
-                    if member in at:
-                        scope = [part for part in scopes[at[member]] if not part.startswith("block ")]
-                        scopes[at[member]] = (*scope, *path[-1])
-        return scopes
+    # -- nodes and edges, in their frames
 
     def _draw_clusters(self, placed: Mapping[Any, Cluster]) -> None:
         """Draw the nodes, each inside its clusters, without recursion."""
@@ -202,13 +170,11 @@ class _Drawing:
                 frame.graph_attr.update(label=_text([child[-1]]), style="rounded", labeljust="l")
                 body.subgraph(frame)
 
-    # -- nodes and edges
-
     def _node(self, node: Any) -> dict[str, str]:
         data = self.graph.nodes[node]
         family = FAMILIES.get(data.get("family", "other"), FAMILIES["other"])
         hue = f"hue-{family.hue}"
-        lines = [str(data.get("label") or data.get("name") or data.get("kind", ""))]
+        lines = [_name(data)]
         if data.get("kind") == "variable":
             lines = [str(data.get("name") or ""), str(data.get("type", "unsolved"))]
         elif "short_type" in data:
@@ -239,6 +205,36 @@ class _Drawing:
         return {key: value for key, value in look.items() if value}
 
 
+def _described(graph: Any, hidden: set[Any], placed: Mapping[Any, Cluster]) -> tuple[str, str]:
+    """Return a title and a text alternative of a drawing: its arrows, and what its frames contain."""
+    names = {node: _name(data) for node, data in graph.nodes(data=True) if node not in hidden}
+    told: list[str] = []
+    for node, name in names.items():
+        ends = dict.fromkeys([names[end] for end in graph.succ[node] if end in names])
+        if ends:
+            told.append(f"from {name} to {', '.join(ends)}")
+    inside: dict[str, list[str]] = {}
+    for node, name in names.items():
+        if placed[node]:
+            inside.setdefault(placed[node][-1], []).append(name)
+    kind = _KINDS.get(graph.graph.get("kind", ""), "graph")
+    title = f"The {kind}: {counted(len(names), 'node')}"
+    if inside:
+        title += f", {counted(len(inside), 'frame')}"
+    frames_ = [f"{frame} around {', '.join(members)}" for frame, members in inside.items()]
+    parts = [f"{what}: {_listed(lines)}." for what, lines in (("Arrows", told), ("Frames", frames_)) if lines]
+    return title, " ".join(parts)
+
+
+def _listed(lines: Sequence[str]) -> str:
+    more = len(lines) - MOST_TOLD
+    return "; ".join(lines[:MOST_TOLD]) + (f"; and {more:,} more" if more > 0 else "")
+
+
+def _name(data: Mapping[str, Any]) -> str:
+    return str(data.get("label") or data.get("name") or data.get("kind", ""))
+
+
 def _text(lines: Sequence[str], longest: int = LONGEST) -> str:
     """Return a label of a few lines. No character of it has a meaning in the DOT language."""
     shown = [_plain(line if len(line) <= longest else f"{line[: longest - 1]}…") for line in lines if line]
@@ -253,11 +249,15 @@ def _plain(line: str) -> str:
 
 @cache
 def digraph_class() -> Any:
-    """Return a subclass of `graphviz.Digraph` that says how to install `dot` if it is missing."""
+    """Return a subclass of `graphviz.Digraph` that a notebook shows with a text alternative, and that says
+    how to install `dot` if it is missing.
+    """
     graphviz = require("graphviz")
 
     class Digraph(graphviz.Digraph):  # type: ignore[misc,name-defined]  # graphviz is imported when it is used
         __doc__ = graphviz.Digraph.__doc__
+        theme = "light"
+        words = ("A graph", "")  # the title and the text alternative
 
         def pipe(self, *args: Any, **keywords: Any) -> Any:
             return _run(super().pipe, args, keywords)
@@ -265,11 +265,15 @@ def digraph_class() -> Any:
         def render(self, *args: Any, **keywords: Any) -> Any:
             return _run(super().render, args, keywords)
 
-        def _repr_mimebundle_(self, *args: Any, **keywords: Any) -> Any:
+        def _repr_html_(self) -> str | None:
             try:
-                return super()._repr_mimebundle_(*args, **keywords)
-            except RelayError as error:
-                return {"text/plain": str(error)}
+                return inline_svg(self.pipe("svg", encoding="utf-8"), *self.words, self.theme)
+            except RelayError:
+                return None
+
+        def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
+            html = self._repr_html_()
+            return {"text/plain": INSTALL} if html is None else {"text/html": html}
 
     def _run(method: Callable[..., Any], args: Iterable[Any], keywords: Mapping[str, Any]) -> Any:
         try:

@@ -13,6 +13,7 @@ from ..transform.fuse_ops.groups import Fusion
 from ..typing import Inference
 from .constraints import constraints
 from .dataflow import calls, dataflow, dominators, kernels
+from .plain import plain
 from .rebuild import rebuilt
 
 KINDS: dict[str, Callable[[Any], Any]] = {
@@ -26,7 +27,11 @@ KINDS: dict[str, Callable[[Any], Any]] = {
 
 
 def to_networkx(
-    x: IRModule | Expr | Inference | Fusion, kind: str | None = None, *, lets: bool = True
+    x: IRModule | Expr | Inference | Fusion,
+    kind: str | None = None,
+    *,
+    lets: bool = True,
+    text: bool = False,
 ) -> Any:
     """Convert a program to a graph of networkx.
 
@@ -57,6 +62,10 @@ def to_networkx(
     which operands come first, so every node has a greater key than its operands. `graph.graph["node_of"]`
     maps expressions to keys, and the attribute `expr` leads back. An attribute that does not apply to a node
     is absent.
+
+    With `text=True`, all attributes are numbers, truth values or text, so that a file can hold them:
+    `networkx.write_graphml(to_networkx(mod, text=True), "mod.graphml")`. There are then no expressions, so
+    such a graph cannot be converted back; `scope` and `members` are joined by " / ", and `attrs` is text.
 
     | node's attribute | in | meaning |
     |---|---|---|
@@ -113,7 +122,8 @@ def to_networkx(
         program = x.module or x.source
     elif isinstance(x, Fusion) and kind != "fusion":
         program = x.module
-    return dataflow(program, lets) if kind == "dataflow" else KINDS[kind](program)
+    graph = dataflow(program, lets) if kind == "dataflow" else KINDS[kind](program)
+    return plain(graph) if text else graph
 
 
 def from_networkx(graph: Any) -> IRModule | Function:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,6 +17,7 @@ from relay_explorer.interop import to_graphviz, to_networkx
 from relay_explorer.interop.palette import PALETTES
 from relay_explorer.ir import Expr, RelayError
 from relay_explorer.typing import record
+from relay_explorer.views.ir.view import ir_view
 
 SMALL = """
 def @main(%x: Tensor[(2, 3), float32], %w: Tensor[(4, 3), float32]) {
@@ -76,12 +78,44 @@ class TestClusters:
         ]  # fmt: skip
         assert clusters(to_graphviz(models.load("tree_lstm"), clusters="none")) == []
 
-    def test_blocks(self) -> None:
+    def test_blocks_are_the_modules_of_the_model(self) -> None:
+        transformer = models.load("transformer")
+        labels = clusters(to_graphviz(transformer, clusters="blocks", limit=2_000))
+        assert labels[:6] == ["@main", "layer1", "attention", "query", "key", "value"]
+        groups = explored("transformer")
+        assert sorted(labels) == sorted([group.label for group in groups])
+        assert labels.count("attention") == labels.count("ffn1") == 12
+
+    def test_blocks_without_names_are_the_repeated_parts(self) -> None:
         lstm = models.load("lstm")
         labels = clusters(to_graphviz(lstm, clusters="blocks", limit=2_000))
-        assert labels[0] == "@main"
-        assert len(labels) > 4
-        assert all(label.startswith("block ") for label in labels[1:])
+        assert labels[:2] == ["@main", "block 1 · 1"]
+        assert sorted(labels) == sorted([group.label for group in explored("lstm")])
+
+    def test_folds_deeper_frames(self) -> None:
+        resnet = models.load("resnet50")
+        drawing = to_graphviz(resnet, clusters="blocks", levels=1)
+        labels = re.findall(r'^\s*n\d+ \[label="?(.*?)"? color', drawing.source, re.MULTILINE)
+        assert [label.split("\\n")[0].rpartition(" = ")[2] for label in labels] == [
+            "%data", "stem", "nn.relu", "nn.max_pool2d", "stage1", "stage2", "stage3", "stage4",
+            "nn.global_avg_pool2d", "nn.batch_flatten", "fc", "nn.softmax",
+        ]  # fmt: skip
+        assert r"stage1\n32 operations" in labels
+        assert len(re.findall("->", drawing.source)) == 11  # a chain
+        assert clusters(drawing) == ["@main"]
+
+    def test_folds_kernels(self) -> None:
+        module = relay.parse(SMALL)
+        source = to_graphviz(module, clusters="kernels", levels=0).source
+        assert re.findall(r'label="(kernel.*?)"', source) == [
+            r"kernel 1: dense\n1 operation", r"kernel 2: tanh·add\n2 operations",
+        ]  # fmt: skip
+        assert len(re.findall("->", source)) == 3
+
+
+def explored(name: str) -> Sequence[Any]:
+    """Return the functions and blocks that the IR explorer shows."""
+    return ir_view(models.load(name)).groups
 
 
 def test_every_kind_of_graph_is_drawn() -> None:
@@ -109,6 +143,7 @@ def test_draws_a_part_and_refuses_what_is_too_large() -> None:
     assert str(raised.value).splitlines() == [
         f"error: the graph has {len(graph)} nodes, more than the limit of 400",
         "help: draw a part: to_graphviz(graph.subgraph(nodes)), where graph = to_networkx(…)",
+        'help: fold it: to_graphviz(…, clusters="blocks", levels=1)',
         f"help: or raise the limit: limit={len(graph)}; Graphviz may then take minutes",
         "help: explore(…) shows programs of any size, folded",
     ]
@@ -150,10 +185,29 @@ class TestDot:
         nodes = [e for e in root.iter(f"{SVG}g") if e.attrib.get("class") == "node"]
         assert len(nodes) == len(graph) - 1  # the function is the frame
 
-    def test_a_notebook_displays_it(self) -> None:
-        bundle = to_graphviz(relay.parse(SMALL))._repr_mimebundle_()
-        assert list(bundle) == ["image/svg+xml"]
-        assert "nn.dense" in bundle["image/svg+xml"]
+    def test_a_notebook_displays_it_with_a_text_alternative(self) -> None:
+        drawing = to_graphviz(relay.parse(SMALL))
+        (kind, html), *rest = drawing._repr_mimebundle_().items()
+        assert (kind, rest) == ("text/html", [])
+        root = ElementTree.fromstring(html)
+        assert root.attrib["role"] == "img"
+        assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
+        assert root.findtext(f"{SVG}title") == "The data flow: 5 nodes, 1 frame"
+        assert root.findtext(f"{SVG}desc") == (
+            "Arrows: from %x to %y = nn.dense; from %w to %y = nn.dense; from %y = nn.dense to %0 = tanh, "
+            "add; from %0 = tanh to add. Frames: @main around %x, %w, %y = nn.dense, %0 = tanh, add."
+        )
+        assert not re.search(r'\sid="|xlink:title|<a ', html)
+        tips = [title.text for title in root.iter(f"{SVG}title")]
+        assert "%0 = tanh\nTensor[(2, 4), float32]\nfrom_string:4:8" in tips
+
+    def test_follows_a_dark_page(self) -> None:
+        html = to_graphviz(relay.parse(SMALL))._repr_html_()
+        fill = "light-dark({}, {})".format(*(PALETTES[t]["hue-orange-fill"] for t in ("light", "dark")))
+        assert fill.replace(" ", "") in html
+        dark = to_graphviz(relay.parse(SMALL), theme="dark")._repr_html_()
+        assert PALETTES["dark"]["hue-orange-fill"] in dark
+        assert "light-dark" not in dark
 
 
 class TestWithoutPrograms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import random
 import time
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 from relay_explorer import models, relay
 from relay_explorer.analysis.dataflow_graph import DataflowGraph, PostDominators
 from relay_explorer.interop import ENTRY, EXIT, from_networkx, to_networkx
+from relay_explorer.interop.networks import KINDS
+from relay_explorer.interop.plain import plain
 from relay_explorer.ir import Call, Expr, Function, IRModule, RelayError, Var, structural_equal
 from relay_explorer.ir.narrow import as_let
 from relay_explorer.ir.op import OpPattern
@@ -51,6 +54,38 @@ def @main(%n: int32, %x: float32) {
 def named(graph: Any) -> dict[str, int]:
     """Return the keys of the nodes by their printed names; a variable counts, not its value."""
     return {name: node for node, name in graph.nodes(data="name")}
+
+
+class TestText:
+    """`text=True`: graphs for files."""
+
+    @pytest.mark.parametrize("kind", list(KINDS))
+    def test_a_file_holds_every_graph(self, kind: str) -> None:
+        module = models.load("tree_lstm")
+        graph, whole = to_networkx(module, kind, text=True), to_networkx(module, kind)
+        file = io.BytesIO()
+        nx.write_graphml(graph, file)
+        file.seek(0)
+        key = int if graph.has_node(0) else str
+        read = nx.read_graphml(file, node_type=key, force_multigraph=graph.is_multigraph())
+        assert dict(read.nodes(data=True)) == dict(graph.nodes(data=True))
+        assert set(read.edges) == set(whole.edges)
+        lost = {name for n, data in whole.nodes(data=True) for name in data.keys() - graph.nodes[n].keys()}
+        assert lost <= {"expr", "exprs"}
+
+    def test_attributes_are_text(self) -> None:
+        x, w = relay.var("x", shape=(1, 1, 4, 4)), relay.var("w", shape=(1, 1, 3, 3))
+        conv = relay.IRModule.from_expr(relay.nn.conv2d(x, w, padding=(1, 1)))
+        (node,) = [data for _, data in to_networkx(conv, text=True).nodes(data=True) if "op" in data]
+        assert node["attrs"].startswith("strides=(1, 1), padding=(1, 1, 1, 1), dilation=(1, 1)")
+        assert node["scope"] == "@main"
+        assert node["flops"] == 288
+
+    def test_names_are_text_for_xml(self) -> None:
+        x = relay.var("a\x00b", shape=(2,))
+        graph = to_networkx(relay.Function([x], relay.exp(x)))
+        graph.nodes[0]["label"] = "a\x00<b>"
+        assert plain(graph).nodes[0]["label"] == "a <b>"
 
 
 class TestDataFlow:
