@@ -22,7 +22,7 @@ from .require import require
 
 LARGEST = 400  # nodes: beyond, `dot` takes minutes, and the drawing cannot be read
 LONGEST = 44  # characters of a label's line
-MOST_TOLD = 60  # arrows, or frames, in the text alternative of a drawing
+MAX_LISTED = 60  # arrows, or frames, in the text alternative of a drawing
 INSTALL = (
     "Graphviz's program `dot`, which lays graphs out, is not installed: `apt-get install graphviz`, `brew "
     "install graphviz` or `conda install graphviz`; without it, `.source` is the graph in the DOT language"
@@ -208,11 +208,11 @@ class _Drawing:
 def _described(graph: Any, hidden: set[Any], placed: Mapping[Any, Cluster]) -> tuple[str, str]:
     """Return a title and a text alternative of a drawing: its arrows, and what its frames contain."""
     names = {node: _name(data) for node, data in graph.nodes(data=True) if node not in hidden}
-    told: list[str] = []
+    arrows: list[str] = []
     for node, name in names.items():
         ends = dict.fromkeys([names[end] for end in graph.succ[node] if end in names])
         if ends:
-            told.append(f"from {name} to {', '.join(ends)}")
+            arrows.append(f"from {name} to {', '.join(ends)}")
     inside: dict[str, list[str]] = {}
     for node, name in names.items():
         if placed[node]:
@@ -221,14 +221,16 @@ def _described(graph: Any, hidden: set[Any], placed: Mapping[Any, Cluster]) -> t
     title = f"The {kind}: {counted(len(names), 'node')}"
     if inside:
         title += f", {counted(len(inside), 'frame')}"
-    frames_ = [f"{frame} around {', '.join(members)}" for frame, members in inside.items()]
-    parts = [f"{what}: {_listed(lines)}." for what, lines in (("Arrows", told), ("Frames", frames_)) if lines]
+    framed = [f"{frame} around {', '.join(members)}" for frame, members in inside.items()]
+    parts = [
+        f"{what}: {_listed(lines)}." for what, lines in (("Arrows", arrows), ("Frames", framed)) if lines
+    ]
     return title, " ".join(parts)
 
 
 def _listed(lines: Sequence[str]) -> str:
-    more = len(lines) - MOST_TOLD
-    return "; ".join(lines[:MOST_TOLD]) + (f"; and {more:,} more" if more > 0 else "")
+    more = len(lines) - MAX_LISTED
+    return "; ".join(lines[:MAX_LISTED]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def _name(data: Mapping[str, Any]) -> str:

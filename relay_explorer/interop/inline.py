@@ -28,7 +28,7 @@ def inline_svg(svg: str, title: str, description: str, theme: str) -> str:
     svg = re.sub(r"<!--.*?-->|<title>[^<]*</title>|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = _TIP.sub(r"<g><title>\1</title>", svg).replace("</a>", "</g>")
     name = f"rx-{hashlib.sha256(svg.encode()).hexdigest()[:8]}"
-    svg = _unique(svg, name)
+    svg = _unique(svg, name).replace('<style type="text/css">*{', f'<style type="text/css">.{name} *{{')
     start, body = svg.split(">", 1)
     words = f"<title>{escape(title, quote=False)}</title><desc>{escape(description, quote=False)}</desc>"
     attributes = f'class="{_CLASS} {name}" role="img" style="max-width: 100%; height: auto;"'

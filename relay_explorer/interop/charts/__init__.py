@@ -1,14 +1,18 @@
-"""Draw profiles, rooflines, memory plans, calibration, and costs of programs and passes with matplotlib."""
+"""Draw profiles, rooflines, memory plans, calibration, costs of programs and passes, and tables of numbers
+with matplotlib.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...ir.hooks import provide
+from .bars import plot_bars, plot_parts, plot_speedups
 from .calibration import plot_calibration
 from .costs import plot_costs, plot_passes
 from .plans import plot_memory
 from .runs import plot_profile, plot_roofline
+from .series import plot_repeats, plot_series
 
 _CHARTS = {
     "Profile": plot_profile,
@@ -26,5 +30,6 @@ def _plot(x: object, ax: Any = None, **options: Any) -> Any:
 provide("plot", _plot)
 
 __all__ = [
-    "plot_calibration", "plot_costs", "plot_memory", "plot_passes", "plot_profile", "plot_roofline",
+    "plot_bars", "plot_calibration", "plot_costs", "plot_memory", "plot_parts", "plot_passes",
+    "plot_profile", "plot_repeats", "plot_roofline", "plot_series", "plot_speedups",
 ]  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...ir.errors import RelayError
+from ...ir.show import counted
 from ...ops.numeric import np
-from .style import plain_logarithmic, prepared, shortened
+from .style import describe, plain_logarithmic, prepared, shortened
 
 if TYPE_CHECKING:
     from ...quantize.scheme import Site
@@ -46,18 +47,21 @@ def plot_calibration(site: Site, ax: Any = None, *, theme: str = "light") -> Any
         margin = 0.04 * (greatest - least) or 0.5
         axes.set_xlim(least - margin, greatest + margin)
         axes.set_ylim(0.6, 3 * max(1, int(counts.max())))
+        text = ""
         if parameters is not None:
             orange = colors["hue-orange"]
             for bound in (low, high):
-                axes.axvline(bound, color=orange, linestyle=(0, (4, 3)), linewidth=1.2)
+                axes.axvline(bound, color=orange, linestyle=(0, (4, 3)), linewidth=1.2, ymax=0.86)
             clipped = int(counts[~inside].sum())
             text = f"{site.quantizer.bits} bits from {low:.3g} to {high:.3g}"
-            text += f", about {clipped:,} values clipped" if clipped else ""
+            text += f", about {counted(clipped, 'value')} clipped" if clipped else ""
             axes.text(0.02, 0.95, text, transform=axes.transAxes, color=orange, va="top", parse_math=False)
         axes.grid(axis="y")
         axes.set_xlabel("value", loc="right")
         axes.set_ylabel(f"occurrences, of {statistics.count:,}")
-        axes.set_title(shortened(str(site), 80), loc="left", parse_math=False)
+        axes.set_title(shortened(str(site).replace("`", ""), 64), loc="left", parse_math=False)
+        seen = f"{statistics.count:,} values from {statistics.low.min():.3g} to {statistics.high.max():.3g}"
+        describe(axes, f"A histogram of {seen}. {text}".rstrip() + ".")
     return axes
 
 

@@ -14,7 +14,7 @@ from ...ir.op import Op
 from ...ir.walk import post_order
 from ...transform import Pass, PassContext, Sequential
 from ...typing import infer_types
-from .style import BYTES, FLOPS, SECONDS, amount, prepared, ranking, share, unit
+from .style import BYTES, FLOPS, SECONDS, amount, describe, listed, prepared, ranking, share, unit
 
 MEASURES = ("flops", "bytes")
 OF_PASSES = ("time", "flops", "bytes", "kernels", "expressions")
@@ -84,6 +84,7 @@ def plot_passes(
     with prepared(ax, theme, 1.2 + 0.32 * len(names)) as (axes, colors):
         words = [f"{value / size:,.4g}" for value in values]
         ranking(axes, colors, names, [value / size for value in values], words, "hue-purple")
+        describe(axes, f"Bars, in {name}. {listed(zip(names, words))}")
         axes.set_xlabel(name, loc="right")
         axes.set_title("Time of each pass" if what == "time" else "The program after each pass", loc="left")
     return axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...ir.errors import RelayError
-from .style import BYTES, HUES, prepared, say, unit
+from .style import BYTES, HUES, describe, listed, prepared, say, unit
 
 if TYPE_CHECKING:
     from ...analysis.storage import StoragePlan
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 LABELLED = 0.03  # of the arena: smaller tensors have no label
 THINNEST = 0.008  # of the arena: the height of a tensor that would hardly be visible
 MAX_TENSORS = 5_000
+MAX_LISTED = 60  # tensors, or steps, in the text alternative
 
 
 def plot_memory(plan: StoragePlan, ax: Any = None, *, what: str = "addresses", theme: str = "light") -> Any:
@@ -32,10 +33,15 @@ def plot_memory(plan: StoragePlan, ax: Any = None, *, what: str = "addresses", t
             draw_addresses(axes, colors, plan, size)
             axes.set_ylabel(f"address in the arena, {name}")
             axes.set_title(f"An arena of {plan.arena:,} bytes", loc="left")
+            describe(axes, _places(plan))
         else:
             _draw_bytes(axes, colors, plan, size)
             axes.set_ylabel(f"live, {name}")
             axes.set_title(f"At most {plan.peak:,} live bytes", loc="left")
+            live = listed((str(step), f"{live:,}") for step, live in enumerate(plan.live[:MAX_LISTED]))
+            describe(
+                axes, f"A curve of the live bytes at each step, with its peak at {plan.peak_step}. {live}"
+            )
     return axes
 
 
@@ -60,6 +66,17 @@ def draw_addresses(ax: Any, colors: dict[str, str], plan: StoragePlan, size: flo
         if place.size >= LABELLED * plan.arena and len(placed) <= 60:
             middle = (left + width / 2, (place.offset + place.size / 2) / size)
             say(ax, f"{place.size:,}", middle, (0, 0), ha="center", va="center", color=colors["ink"])
+
+
+def _places(plan: StoragePlan) -> str:
+    """Say where each tensor of a plan is stored."""
+    placed = [place for place in plan.places if place.offset >= 0]
+    lines = []
+    for place in placed[:MAX_LISTED]:
+        life = plan.lives[place.tensor]
+        last = min(life.last, len(plan.steps) - 1)
+        lines.append((f"steps {life.made} to {last}", f"{place.size:,} bytes at {place.offset:,}"))
+    return f"A box for each of {len(placed):,} tensors, over its steps and its bytes. {listed(lines)}"
 
 
 def _draw_bytes(ax: Any, colors: dict[str, str], plan: StoragePlan, size: float) -> None:

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ir.errors import RelayError
-from .style import MARKERS, SECONDS, amount, plain_logarithmic, prepared, ranking, say, share, shortened, unit
+from .style import (
+    MARKERS,
+    SECONDS,
+    amount,
+    describe,
+    listed,
+    plain_logarithmic,
+    prepared,
+    ranking,
+    say,
+    share,
+    shortened,
+    unit,
+)
 
 if TYPE_CHECKING:
     from ...lower.profiling.measurement import Measurement
@@ -26,7 +39,10 @@ def plot_profile(profile: Profile, ax: Any = None, *, most: int = 12, theme: str
     if most < 1:
         raise RelayError(f"a chart has at least one bar, not {most}")
     total = sum(seconds for _, seconds, _ in rows) or 1.0
-    shown = [(f"{kernel.name} ×{count}" if count > 1 else kernel.name, s) for kernel, s, count in rows[:most]]
+    shown = []
+    for kernel, seconds, count in rows[:most]:
+        name = kernel.name.removeprefix("fused_")
+        shown.append((f"{name} ×{count}" if count > 1 else name, seconds))
     if len(rows) > most:
         others = len(rows) - most
         name = f"{others} other kernel{'s' * (others != 1)}"
@@ -76,7 +92,7 @@ def plot_roofline(
         axes.set_yscale("log")
         axes.set_xlim(low, high)
         least = min([p.speed for p in points] + [run.limits.flops / 1e11])
-        axes.set_ylim(least / 2, max([p.speed for p in points] + [run.limits.flops / 1e9]) * 2)
+        axes.set_ylim(least / 2, max([p.speed for p in points] + [run.limits.flops / 1e9]) * 9)
         axes.grid()
         plain_logarithmic(axes.xaxis)
         plain_logarithmic(axes.yaxis)
@@ -88,7 +104,13 @@ def plot_roofline(
         _draw_points(axes, colors, points)
         axes.set_xlabel("FLOPs per byte of arguments and results", loc="right")
         axes.set_ylabel("GFLOP/s")
-        axes.set_title(shortened(f"{run.program} on {run.machine}", 80), loc="left", parse_math=False)
+        axes.set_title(shortened(f"{run.program} on {run.machine}", 64), loc="left", parse_math=False)
+        describe(
+            axes,
+            f"A slope of {slope:.0f} GB/s rises to the ridge at {run.limits.ridge:.1f} FLOPs per byte; from "
+            f"there on the roof is flat, at {peak:.0f} GFLOP/s. Marks, FLOPs per byte and GFLOP/s: "
+            + listed((p.name, f"{p.intensity:.2g}, {p.speed:.3g}") for p in points),
+        )
     return axes
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from ...ir.errors import RelayError
+from ..inline import inline_svg
 from ..palette import PALETTES
 from ..require import require
 
@@ -17,6 +20,9 @@ MARKERS = {
     "circle": "o", "hex": "h", "diamond": "D", "rect": "s", "trapezium": "^", "round": "p",
     "parallelogram": "v", "bar": "X",
 }  # fmt: skip
+
+
+WIDTH, SIZE = 6.2, 11.0  # of a new figure: inches, and the size of its text in points
 
 
 def look(colors: dict[str, str], size: float = 13, paper: str = "none") -> dict[str, Any]:
@@ -57,10 +63,43 @@ def prepared(ax: Any, theme: str, height: float = 4.0) -> Iterator[tuple[Any, di
         yield ax, colors
         return
     pyplot, style = require("matplotlib.pyplot"), require("matplotlib.style")
-    with style.context(look(colors, 10.5, colors["paper"])):
-        figure, ax = pyplot.subplots(figsize=(7.2, height), layout="constrained")
+    with style.context(look(colors, SIZE, colors["paper"])):
+        size = (WIDTH, height)
+        figure, ax = pyplot.subplots(figsize=size, layout="constrained", FigureClass=figure_class())
+        figure.theme = theme
         yield ax, colors
         figure.canvas.draw_idle()
+
+
+@cache
+def figure_class() -> Any:
+    """Return a subclass of matplotlib's `Figure` that a notebook shows as SVG, with a text alternative."""
+    matplotlib = require("matplotlib")
+
+    class Figure(require("matplotlib.figure").Figure):  # type: ignore[misc]  # imported when it is used
+        theme = "light"
+        description = ""
+
+        def _repr_html_(self) -> str:
+            file = io.StringIO()
+            with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "relay_explorer"}):
+                self.savefig(file, format="svg", metadata={"Date": None})
+            titles = [ax.get_title(loc="left") or ax.get_title() for ax in self.axes]
+            title = "; ".join(filter(None, titles)) or "A chart"
+            return inline_svg(file.getvalue(), title, self.description, self.theme)
+
+    return Figure
+
+
+def describe(ax: Any, text: str) -> None:
+    """Make `text` the text alternative of the figure of an Axes, if `prepared` has made the figure."""
+    if isinstance(ax.figure, figure_class()):
+        ax.figure.description = text
+
+
+def listed(rows: Iterable[tuple[str, str]]) -> str:
+    """Return names and what is said about each as a sentence for a text alternative."""
+    return "; ".join(f"{name}: {words}" for name, words in rows) + "."
 
 
 def bars(
@@ -104,10 +143,11 @@ def ranking(
     ax.set_xlim(0, 1.38 * max([*values, 1e-30]))
     ax.grid(axis="x")
     for row, value, text in zip(rows, values, words):
-        say(ax, text, (value, row), (5, -3.5), color=colors["ink"])
+        say(ax, text, (value, row), (5, 0), color=colors["ink"], va="center_baseline")
+    describe(ax, f"Bars. {listed(zip(names, words))}")
 
 
-def shortened(name: str, longest: int = 42) -> str:
+def shortened(name: str, longest: int = 34) -> str:
     """Return a name on one line, shortened in the middle if it is too long."""
     flat = "".join([c if c.isprintable() else " " for c in name])
     return flat if len(flat) <= longest else f"{flat[: longest - 12]}…{flat[-11:]}"
