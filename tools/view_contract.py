@@ -1,7 +1,8 @@
 """Generate the schema, the decoder's table and the types of a view's data from its dataclasses: `make views`.
 
 The files are in `frontend/src/generated/`: the table by which `core/decode.js` turns a page's JSON into
-objects, TypeScript declarations of these objects, a JSON schema, and the list of the views that can be drawn.
+objects, TypeScript declarations of these objects, a JSON schema, the list of the views that can be drawn, and
+the operators that commute.
 `relay_explorer/interop/palette.py` has the colors of `core/theme.css`.
 `--check` lists stale files instead.
 """
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from relay_explorer import views
+from relay_explorer.ir.declaration import Trait
+from relay_explorer.ir.op import Op
 from relay_explorer.views.format import NAME, VERSION, Row, View
 from relay_explorer.views.schema import Field, Record, Size, Type, describe, records
 
@@ -373,6 +376,19 @@ def registry() -> str:
     return "\n".join([*lines, table, ""])
 
 
+def operators() -> str:
+    """Return the JavaScript module with what dataflow patterns have to know of operators."""
+    names = json.dumps(sorted(Op.names_with(Trait.COMMUTATIVE)))
+    return "\n".join(
+        [
+            "// Derived from the operators' declarations by `make views`.",
+            "/** Operators whose operands patterns match in either order. */",
+            f"export const COMMUTATIVE = new Set({names});",
+            "",
+        ]
+    )
+
+
 def palette_module() -> str:
     """Return the Python module with the explorers' colors, for drawings outside of the page."""
     css = THEME.read_text("utf-8")
@@ -397,6 +413,7 @@ def files() -> dict[str, str]:
     return {
         "schema.js": f"// {NOTE}\n/** @type {{{SCHEMA_TYPE}}} */\nexport const SCHEMA = {compact};\n",
         "registry.js": registry(),
+        "operators.js": operators(),
         "view.schema.json": json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n",
         **dict(declarations()),
     }

@@ -23,7 +23,7 @@ function row(text, kind = 3) {
     else if (/^\d+f?$|^\[|^"/.test(word)) of = 6;
     return { kind: of, text: word, ref: -1 };
   });
-  return { kind, depth: 1, tokens, node: -1, end: -1, imported: null };
+  return { kind, depth: 1, tokens, node: -1, end: -1, type: "", imported: null };
 }
 const ROWS = [
   row("%x: Tensor[(1, 64, 56, 56), float32],", 2),
@@ -94,6 +94,47 @@ test("dataflow patterns follow the names that rows use", () => {
   assert.match(lookup.find("pattern: nn.relu(").problem, /This pattern cannot be read/);
   assert.match(lookup.find("pattern: nn.relu(*))").problem, /comes after its end/);
   assert.deepEqual(createMatcher(ROWS).match(dataflowPattern("nn.relu(nn.bias_add(*))"), 4), [3, 4]);
+});
+
+test("the operands of a commutative operator match in either order", () => {
+  assert.deepEqual(lines("pattern: add(nn.relu(*), %x)"), [5]);
+  assert.deepEqual(lines("pattern: add(%x, nn.relu(*))"), [5], "the operands are the other way around");
+  assert.deepEqual(
+    lines('pattern: is_op("multiply")(is_constant(), is_op("add")(is_var(), wildcard()))'),
+    [7],
+  );
+  assert.deepEqual(lines("pattern: nn.bias_add(%w_add, nn.conv2d(*))"), [], "only add and multiply commute");
+  assert.deepEqual(
+    createMatcher(ROWS).match(dataflowPattern("multiply(*, add(%x, nn.relu(%w_add) | nn.relu(*)))"), 7),
+    [4, 5, 7],
+    "rows of an order that did not match are not among them",
+  );
+});
+
+test("all rows that a pattern describes are known, and the operators that it names in them", () => {
+  const { conditions, hits } = lookup.find("pattern: nn.relu(nn.bias_add(nn.conv2d(*), *))");
+  assert.deepEqual(
+    hits.map(({ line }) => line),
+    [4],
+  );
+  assert.deepEqual(lookup.partsOf(hits, conditions), [2, 3]);
+  const letters = (line) =>
+    lettersOf(ROWS[line], conditions[0]).map(([from, to]) => factsOf(ROWS[line]).text.slice(from, to));
+  assert.deepEqual([2, 3, 4, 5].map(letters), [["nn.conv2d"], ["nn.bias_add"], ["nn.relu"], []]);
+});
+
+test("a type that a view has inferred is found where the program does not print it", () => {
+  const typed = ROWS.map((one, at) => ({ ...one, type: at === 5 ? "Tensor[(1, 8), float16]" : "" }));
+  const found = (query) => new Lookup(() => typed, [{ id: "all", label: "" }]).find(query).hits;
+  assert.deepEqual(
+    found("type:float16").map(({ line }) => line),
+    [5],
+  );
+  assert.deepEqual(
+    found('pattern: add(*).has_dtype("float16")').map(({ line }) => line),
+    [5],
+  );
+  assert.deepEqual(found("float16"), [], "a word is looked for in what is printed");
 });
 
 test("expressions match regardless of case, and what is wrong is said in words", () => {

@@ -85,7 +85,8 @@ class ModelNode(NamedTuple):
 
 class Row(NamedTuple):
     """One line of the program. `depth` is its indentation, `node` the node that it defines (only in the IR
-    view), `end` the closing row of the block that it opens; -1 stands for none. `imported` is the node of the
+    view), `end` the closing row of the block that it opens; -1 stands for none. `type` is the inferred type
+    of the value that it defines, empty where there is none or it is not known. `imported` is the node of the
     imported model from which the line came.
     """
 
@@ -94,6 +95,7 @@ class Row(NamedTuple):
     tokens: Annotated[tuple[Token, ...], Flat()]
     node: int = -1
     end: RowOrNone = -1
+    type: str = ""
     imported: Annotated[ModelNode | None, Wire(omitted=True)] = None
 
     @property

@@ -1,21 +1,25 @@
 """The program as the rows of a view, converted from the printer's rows, and the row and the name of each
-expression.
+expression, with the types of the values that rows define.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from ..ir.errors import RelayError
-from ..ir.expr import Expr, Let
+from ..ir.expr import Expr, Function, Let
 from ..ir.module import IRModule
+from ..ir.show import show_type
 from ..ir.trampoline import TooDeepError
+from ..ir.types import Type
+from ..ir.walk import post_order
 from ..text import rows as printed
 from ..text.printer import program_rows as print_rows
 from .format import Row, RowKind, Token
 from .provenance import Provenance
 
+MAX_TYPE_LENGTH = 4_000  # characters; a longer type is cut
 MANY = 8  # parameters; a longer list is folded, and the row that closes it stays separate
 
 # A token of this class in a row of this kind binds what it names, unless that is bound already.
@@ -36,11 +40,15 @@ class ProgramRows:
     expression (or, if no row defines it, of the first that mentions it), -1 for an expression that is not in
     the program; `name(expr)` is the program's name for its value (`%x`, `%3`, `@main`), or None;
     `defines(index)` is the expression that row `index` defines. `filled` returns the rows with references to
-    nodes or type variables.
+    nodes or type variables. `types` are the inferred types of the program's expressions.
     """
 
-    def __init__(self, source: list[printed.Row]) -> None:
+    def __init__(
+        self, source: list[printed.Row], program: IRModule | Expr, types: Mapping[Expr, Type] | None = None
+    ) -> None:
         self.source = _without_brackets(source)
+        self._program = program
+        self._types = types
         self._row: dict[Expr, int] = {}
         self._name: dict[Expr, str] = {}
         for index, row in enumerate(self.source):
@@ -54,6 +62,23 @@ class ProgramRows:
     def rows(self) -> tuple[Row, ...]:
         """The rows, without references."""
         return self.filled(lambda expr: -1)
+
+    @cached_property
+    def types(self) -> Mapping[Expr, Type]:
+        """The types that the expressions carry, or else those that inference finds; none for a program that
+        is not well typed.
+        """
+        if self._types is not None:
+            return self._types
+        program = self._program if isinstance(self._program, IRModule) else IRModule.from_expr(self._program)
+        functions = [function for function in program.functions.values() if isinstance(function, Function)]
+        if all(function._checked_type is not None for function in functions):
+            return {
+                expr: expr._checked_type
+                for expr in map(self.defines, range(len(self.source)))
+                if expr is not None and expr._checked_type is not None
+            }
+        return inferred_types(program)
 
     def _define(self, index: int, row: printed.Row) -> None:
         # The tokens that `let` and patterns bind: what has a row already keeps it.
@@ -94,22 +119,52 @@ class ProgramRows:
         """
         provenance = Provenance.of(row.expr for row in self.source if row.expr is not None)
         rows = []
+        types: dict[int, str] = {}  # by identity: expressions share types
         for index, row in enumerate(self.source):
             tokens = tuple([Token(t.cls, t.text, -1 if t.expr is None else ref(t.expr)) for t in row.tokens])
             expr = self.defines(index)
             kind = RowKind.MODULE if row.kind == printed.HEADER and row.expr is None else row.kind
             number = -1 if expr is None else node(expr)
             imported = None if provenance is None or expr is None else provenance.main(expr)
-            rows.append(Row(int(kind), row.depth, tokens, number, row.end, imported))
+            type_ = None if expr is None or isinstance(expr, Function) else self.types.get(expr)
+            if type_ is not None and id(type_) not in types:
+                types[id(type_)] = type_text(type_)
+            shown = "" if type_ is None else types[id(type_)]
+            rows.append(Row(int(kind), row.depth, tokens, number, row.end, shown, imported))
         return tuple(rows)
 
 
-def program_rows(program: IRModule | Expr) -> ProgramRows:
+def type_text(type_: Type) -> str:
+    """Return a type as the views print it; a very long one is cut."""
+    text = show_type(type_)
+    return text if len(text) <= MAX_TYPE_LENGTH else text[: MAX_TYPE_LENGTH - 1] + "…"
+
+
+def inferred_types(module: IRModule) -> dict[Expr, Type]:
+    """Return the types of the expressions of a module; none if it is not well typed."""
+    from ..typing.infer import infer_types
+
+    try:
+        typed = infer_types(module)
+    except (RelayError, TooDeepError):
+        return {}
+    types: dict[Expr, Type] = {}
+    for var, function in module.functions.items():
+        other = typed.functions[typed.get_global_var(var.name_hint)]
+        if isinstance(function, Expr) and isinstance(other, Expr):
+            for old, new in zip(post_order(function), post_order(other)):
+                if new._checked_type is not None:
+                    types[old] = new._checked_type
+    return types
+
+
+def program_rows(program: IRModule | Expr, types: Mapping[Expr, Type] | None = None) -> ProgramRows:
     """Lay a program out in rows, for any view: `program_rows(module).rows`, then `.row(expr)` for the row of
-    an expression. Raise a RelayError for a program that is nested too deeply.
+    an expression. `types` are the program's types, where they are inferred already. Raise a RelayError for a
+    program that is nested too deeply.
     """
     try:
-        return ProgramRows(print_rows(program))
+        return ProgramRows(print_rows(program), program, types)
     except TooDeepError:
         raise RelayError("the program is nested too deeply to be shown") from None
 

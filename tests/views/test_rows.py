@@ -6,6 +6,7 @@ from inline_snapshot import snapshot
 from inline_snapshot.extra import raises
 
 from relay_explorer.ir import Call, Function, Let, Op, Tuple, post_order, var
+from relay_explorer.typing import infer_types
 from relay_explorer.views.rows import program_rows
 from tests.views.programs import LETS, SHARED, TREES, program
 
@@ -71,6 +72,29 @@ def test_every_expression_has_a_row_and_what_is_bound_a_name() -> None:
     assert program_.defines(3) is lets["f"].value
     tanh = next(n for n in post_order(main) if isinstance(n, Call) and str(n.op) == "tanh")
     assert program_.name(tanh) == "%0"
+
+
+def test_rows_have_the_inferred_types_of_their_values() -> None:
+    module = program(SHARED)
+    types = [row.type for row in program_rows(module).rows]
+    assert types == snapshot(
+        [
+            "",
+            "Tensor[(3, 4), float32]",
+            "Tensor[(4), float32]",
+            "Tensor[(3, 4), float32]",
+            "Tensor[(3, 4), float32]",
+            "Tensor[(3, 4), float32]",
+            "",
+        ]
+    )
+    assert [row.type for row in program_rows(infer_types(module)).rows] == types
+    assert {row.type for row in program_rows(module, {}).rows} == {""}
+
+
+def test_rows_of_an_ill_typed_program_have_no_types() -> None:
+    module = program("def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }")
+    assert {row.type for row in program_rows(module).rows} == {""}
 
 
 def test_what_is_not_in_the_program_has_no_row() -> None:

@@ -2,6 +2,7 @@
 //
 //   nn.relu(nn.bias_add(nn.conv2d(*), *))     the short form: operators by name, * for anything
 //   is_op("nn.relu")(wildcard())              as the package writes it
+import { COMMUTATIVE } from "../generated/operators.js";
 import { factsOf } from "./rowfacts.js";
 /** @import { Row } from "../generated/common.js" */
 
@@ -272,10 +273,7 @@ export function createMatcher(rows) {
         return term.kind === "call" && sameName(pattern.name, term.text) && took();
       case "call":
         return (
-          term.kind === "call" &&
-          calls(pattern.of, term) &&
-          several(pattern.args, term.parts, row, used) &&
-          took()
+          term.kind === "call" && calls(pattern.of, term) && operands(pattern, term, row, used) && took()
         );
       case "tuple":
         return term.kind === "tuple" && several(pattern.fields, term.parts, row, used) && took();
@@ -287,15 +285,36 @@ export function createMatcher(rows) {
           took()
         );
       case "either":
-        return pattern.parts.some((part) => {
-          const own = new Set(used);
-          if (!fits(part, given, at, own)) return false;
-          for (const other of own) used.add(other);
-          return true;
-        });
+        return pattern.parts.some((part) => tried(used, (own) => fits(part, given, at, own)));
       default:
         return hasWhat(pattern, row) && fits(pattern.of, given, at, used);
     }
+  }
+
+  /**
+   * Tries one of several ways to fit; the rows that took part are added to `used` only if it does.
+   * @param {Set<number>} used
+   * @param {(own: Set<number>) => boolean} way
+   */
+  function tried(used, way) {
+    const own = new Set(used);
+    if (!way(own)) return false;
+    for (const row of own) used.add(row);
+    return true;
+  }
+
+  /**
+   * Whether the operands of a call fit; those of a commutative operator in either order.
+   * @param {Extract<Pattern, { kind: "call" }>} pattern
+   * @param {Term} term
+   * @param {number} row
+   * @param {Set<number>} used
+   */
+  function operands({ of, args }, term, row, used) {
+    const orders = [args];
+    if (args?.length === 2 && of.kind !== "any" && COMMUTATIVE.has(term.text))
+      orders.push([args[1], args[0]]);
+    return orders.some((order) => tried(used, (own) => several(order, term.parts, row, own)));
   }
 
   /**
@@ -336,6 +355,30 @@ export function createMatcher(rows) {
       return value && value.kind !== "name" && fits(pattern, value, row, used) ? [...used.add(row)] : null;
     },
   };
+}
+
+/**
+ * Whether a pattern names an operator.
+ * @param {Pattern} pattern
+ * @param {string} name
+ * @returns {boolean}
+ */
+export function mentions(pattern, name) {
+  switch (pattern.kind) {
+    case "op":
+      return sameName(pattern.name, name);
+    case "call":
+      return mentions(pattern.of, name) || (pattern.args ?? []).some((part) => mentions(part, name));
+    case "tuple":
+      return (pattern.fields ?? []).some((part) => mentions(part, name));
+    case "either":
+      return pattern.parts.some((part) => mentions(part, name));
+    case "get":
+    case "has":
+      return mentions(pattern.of, name);
+    default:
+      return false;
+  }
 }
 
 /**

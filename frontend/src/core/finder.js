@@ -1,5 +1,5 @@
 // The search of an explorer: what it finds, which rows it keeps, and how a reader walks through what was found.
-import { clearLetters, markLetters, occurrencesIn } from "./letters.js";
+import { clearLetters, lettersIn, markLetters } from "./letters.js";
 import { Lookup } from "./lookup.js";
 import { RANKS, lettersOf } from "./rank.js";
 import { createSearch } from "./search.js";
@@ -40,6 +40,8 @@ export class Finder extends Lookup {
     this.hits = [];
     /** @type {number[]} */
     this.matches = [];
+    /** The lines that a pattern describes beside its matches. @type {number[]} */
+    this.parts = [];
     /** How many more there are where only letters inside a word answer. */
     this.weaker = 0;
     /** The hit that was visited last, or -1. */
@@ -89,6 +91,7 @@ export class Finder extends Lookup {
     const { conditions, hits, weaker, problem } = this.find(query.query, query.scope);
     Object.assign(this, { conditions, hits, weaker });
     this.matches = hits.map(({ line }) => line).sort((a, b) => a - b);
+    this.parts = this.partsOf(hits, conditions);
     this.at = -1;
     const matching = new Set(this.matches);
     this.keep = query.only && conditions.length ? (line) => matching.has(line) : null;
@@ -110,14 +113,16 @@ export class Finder extends Lookup {
    * @param {Query} query
    */
   show({ only, scope }) {
-    const found = new Set(this.matches);
+    const found = new Set([...this.matches, ...this.parts]);
     for (const { rows, first, count, scope: own } of this.grids()) {
       if (!rows) continue;
       const { keep } = this;
       const other = own !== undefined && scope !== "all" && scope !== own;
       this.narrow(rows, keep && !other ? (row) => keep(row + first) : null);
-      const inside = this.matches.filter((line) => line >= first && line < first + count);
-      rows.mark("match", only ? [] : inside.map((line) => line - first));
+      const inside = (/** @type {number[]} */ lines) =>
+        lines.filter((line) => line >= first && line < first + count).map((line) => line - first);
+      rows.mark("match", only ? [] : inside(this.matches));
+      rows.mark("match-part", inside(this.parts));
       rows.dress(found.size ? (row, node) => found.has(row + first) && this.dress(row + first, node) : null);
     }
     this.explorer.keepSteps?.();
@@ -141,20 +146,22 @@ export class Finder extends Lookup {
     const [row] = this.rowsAt(line);
     this.dressRow(row, node.querySelector(".cell.code"));
     for (const cell of node.querySelectorAll(".cell:not(.code)"))
-      for (const { word, regex, field } of this.conditions)
-        if (word && !regex && !NOT_BESIDE.has(field)) markLetters(cell, occurrencesIn(cell, word));
+      for (const condition of this.conditions)
+        if (!NOT_BESIDE.has(condition.field)) markLetters(cell, lettersIn(cell, condition));
   }
 
   /**
    * @param {Row | undefined} row
    * @param {Element | null} cell
+   * @param {number} [before] letters in the cell that stand before the row's
    */
-  dressRow(row, cell) {
+  dressRow(row, cell, before = 0) {
     if (!row || !cell) return;
     clearLetters(cell);
+    const letters = this.conditions.flatMap((condition) => lettersOf(row, condition));
     markLetters(
       cell,
-      this.conditions.flatMap((condition) => lettersOf(row, condition)),
+      letters.map(([from, to]) => /** @type {[number, number]} */ ([from + before, to + before])),
     );
   }
 

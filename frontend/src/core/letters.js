@@ -1,5 +1,7 @@
 // Marks letters of what is drawn already, across the elements that it is made of, and takes the marks away again.
 import { h } from "./dom.js";
+import { occurrences } from "./rank.js";
+/** @import { Condition } from "./query.js" */
 
 /** What of a cell is not part of the text that is searched. */
 const ASIDE = ".twist, .folded-note, .sr";
@@ -63,14 +65,20 @@ export function clearLetters(root) {
  * @param {string} word
  * @returns {[number, number][]}
  */
-export function occurrencesIn(cell, word) {
-  const text = textNodes(cell)
-    .map(({ data }) => data)
-    .join("")
-    .toLowerCase();
-  /** @type {[number, number][]} */
-  const out = [];
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length))
-    out.push([at, at + word.length]);
-  return out;
+export const occurrencesIn = (cell, word) => occurrences(textOf(cell).toLowerCase(), word);
+
+/**
+ * Where the word or the expression of a condition stands in the text of `cell`.
+ * @param {Element} cell
+ * @param {Condition} condition
+ * @returns {[number, number][]}
+ */
+export function lettersIn(cell, { word, regex }) {
+  return regex ? regex.ranges(textOf(cell)) : occurrencesIn(cell, word);
 }
+
+/** @param {Element} cell */
+const textOf = (cell) =>
+  textNodes(cell)
+    .map(({ data }) => data)
+    .join("");

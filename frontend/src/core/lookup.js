@@ -77,6 +77,16 @@ export class Lookup {
   }
 
   /**
+   * The line of another row of the program in which a line's row stands, or -1.
+   * @param {number} line
+   * @param {number} which of the line's rows
+   * @param {number} row
+   */
+  lineOf(line, which, row) {
+    return line + row - this.programAt(line, which).row;
+  }
+
+  /**
    * The types that an explorer knows of a line beside those that the program prints.
    * @param {number} _line
    * @returns {readonly string[]}
@@ -107,7 +117,7 @@ export class Lookup {
     const rows = this.rowsAt(line);
     const own = this.scopes.find((scope) => scope.texts && (scope.field ?? scope.id) === field);
     if (own) return rankBeside(own, line, condition);
-    if (field === "pattern") return this.follows(line, condition) ? 1 : NONE;
+    if (field === "pattern") return this.follows(line, condition) ? OPERATOR : NONE;
     const ranks = rows.map((row) => rankRow(row, condition));
     if (field === "type" || field === "") {
       const types = this.typesAt(line);
@@ -122,20 +132,35 @@ export class Lookup {
   }
 
   /**
-   * Whether one of a line's rows computes what a dataflow pattern describes.
+   * The lines that compute what a dataflow pattern describes, where one of a line's rows has its result; null where none has.
    * @param {number} line
    * @param {Condition} condition
+   * @returns {number[] | null}
    */
   follows(line, { pattern }) {
-    return (
-      pattern !== undefined &&
-      this.rowsAt(line).some((_, which) => {
-        const { rows, row } = this.programAt(line, which);
-        let matcher = this.matchers.get(rows);
-        if (!matcher) this.matchers.set(rows, (matcher = createMatcher(rows)));
-        return matcher.match(pattern, row) !== null;
-      })
+    if (!pattern) return null;
+    const lines = this.rowsAt(line).map((_, which) => {
+      const { rows, row } = this.programAt(line, which);
+      let matcher = this.matchers.get(rows);
+      if (!matcher) this.matchers.set(rows, (matcher = createMatcher(rows)));
+      const used = matcher.match(pattern, row);
+      return used && used.map((other) => this.lineOf(line, which, other)).filter((at) => at >= 0);
+    });
+    return lines.some(Boolean) ? lines.flatMap((some) => some ?? []) : null;
+  }
+
+  /**
+   * The lines that some conditions are about beside the lines that were found: the rest of what a pattern describes.
+   * @param {readonly Hit[]} hits
+   * @param {readonly Condition[]} conditions
+   */
+  partsOf(hits, conditions) {
+    const patterns = conditions.filter(({ pattern }) => pattern);
+    const found = new Set(hits.map(({ line }) => line));
+    const parts = new Set(
+      hits.flatMap(({ line }) => patterns.flatMap((condition) => this.follows(line, condition) ?? [])),
     );
+    return [...parts].filter((line) => !found.has(line)).sort((a, b) => a - b);
   }
 
   /**

@@ -1,4 +1,5 @@
 // How well a row answers a condition of a search: whole names before parts of names, and letters inside a word last.
+import { mentions } from "./dataflow.js";
 import { CLASS, factsOf } from "./rowfacts.js";
 import { bareType, typeRegex } from "./query.js";
 /** @import { Row } from "../generated/common.js" */
@@ -234,7 +235,12 @@ export function rankRow(row, condition) {
 export function lettersOf(row, condition) {
   const { field, word, exact, regex } = condition;
   const facts = factsOf(row);
-  if (field === "pattern" || field === "is") return [];
+  const { pattern } = condition;
+  if (pattern)
+    return facts.tokens
+      .filter(({ kind, text }) => kind === CLASS.operator && mentions(pattern, text))
+      .map(({ text, from }) => [from, from + text.length]);
+  if (field === "is") return [];
   if (field === "attr")
     return facts.attributes
       .filter((attribute) =>

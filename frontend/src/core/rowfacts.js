@@ -26,18 +26,19 @@ export const CLASS = {
  * @property {string[]} operators
  * @property {string[]} names local and global ones, and constructors
  * @property {string} defines the local name to which the row gives a value, or ""
- * @property {string[]} types
+ * @property {string[]} types those that are printed, and the one that the view knows of the row's value
  * @property {Attribute[]} attributes
  * @property {Term | null} value
  */
 
-/** @type {WeakMap<Pick<Row, "tokens" | "kind">, Facts>} */
+/** @typedef {Pick<Row, "tokens" | "kind"> & Partial<Pick<Row, "type">>} Readable */
+/** @type {WeakMap<Readable, Facts>} */
 const known = new WeakMap();
 const KINDS = { parameter: 2, binding: 3, let: 4 };
 
 /**
  * The facts of a row, read once.
- * @param {Pick<Row, "tokens" | "kind">} row
+ * @param {Readable} row
  * @returns {Facts}
  */
 export function factsOf(row) {
@@ -47,7 +48,7 @@ export function factsOf(row) {
 }
 
 /**
- * @param {Pick<Row, "tokens" | "kind">} row
+ * @param {Readable} row
  * @returns {Facts}
  */
 function read(row) {
@@ -69,7 +70,7 @@ function read(row) {
     operators: of(CLASS.operator),
     names: of(CLASS.local, CLASS.global, CLASS.constructor),
     defines: gives && first ? first.text : "",
-    types: of(CLASS.type),
+    types: row.type ? [...of(CLASS.type), row.type] : of(CLASS.type),
     attributes: attributesOf(tokens, text),
     value: row.kind === KINDS.parameter ? null : termOf(tokens.slice(equals + 1)),
   };

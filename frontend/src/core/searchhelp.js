@@ -12,11 +12,11 @@ const LINES = [
   ["name:%x", "where a name is defined or used"],
   ["strides=[2, 2]", "an attribute with this value"],
   ["attr:groups", "an attribute with any value"],
-  ["type:float32", "a type"],
+  ["type:float32", "a printed or inferred type"],
   ["type:(1, ?, …)", "a shape: ? is one dimension, … any number of them"],
   [
     "pattern: nn.relu(nn.conv2d(*))",
-    'a dataflow pattern, to the end of the line: * is anything, | is “or”; is_op("…"), wildcard() and .has_attr({…}) also work',
+    'a dataflow pattern, to the end of the line: * is anything, | is “or”; the operands of add and multiply match in either order; is_op("…"), wildcard() and .has_attr({…}) also work',
   ],
 ];
 

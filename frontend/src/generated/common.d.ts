@@ -2,8 +2,9 @@
 
 /**
  * One line of the program. `depth` is its indentation, `node` the node that it defines (only in the IR view),
- * `end` the closing row of the block that it opens; -1 stands for none. `imported` is the node of the imported
- * model from which the line came.
+ * `end` the closing row of the block that it opens; -1 stands for none. `type` is the inferred type of the value
+ * that it defines, empty where there is none or it is not known. `imported` is the node of the imported model
+ * from which the line came.
  */
 export interface Row {
   kind: number;
@@ -11,6 +12,7 @@ export interface Row {
   tokens: Token[];
   node: number;
   end: number;
+  type: string;
   imported: ModelNode | null;
 }
 

@@ -26,13 +26,13 @@ from ...ir.expr import (
 from ...ir.module import IRModule
 from ...ir.ndarray import NDArray
 from ...ir.op import Op
-from ...ir.show import short_type, show_type
+from ...ir.show import short_type
 from ...ir.types import Type
 from ...ir.walk import children, post_order
 from ...text.spelling import Spelling
 from ..families import describe
 from ..provenance import Provenance
-from ..rows import ProgramRows, program_rows
+from ..rows import ProgramRows, program_rows, type_text
 from ..words import counted
 from .blocks import Groups
 from .devices import placements
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .times import Measured, Times
 
 NAMES = (Op, Constructor)  # callees that are part of a call, not values of their own
-MAX_TYPE_LENGTH = 4_000  # characters; a longer type is cut
 
 
 def ir_view(
@@ -64,8 +63,8 @@ class _Builder:
 
     def __init__(self, module: IRModule) -> None:
         self.module = module
-        self.program: ProgramRows = program_rows(module)
         self.types, self.costs, self.learnt, self.error = _inferred(module)
+        self.program: ProgramRows = program_rows(module, self.types)
         self.values = {
             n.var: n.value for f in module.functions.values() for n in post_order(f) if isinstance(n, Let)
         }
@@ -357,8 +356,7 @@ def _shown(type_: Type | None) -> tuple[str, str]:
     """Return a type in full and abbreviated; empty where it is unknown."""
     if type_ is None:
         return "", ""
-    full = show_type(type_)
-    return (full if len(full) <= MAX_TYPE_LENGTH else full[: MAX_TYPE_LENGTH - 1] + "…"), short_type(type_)
+    return type_text(type_), short_type(type_)
 
 
 def _title(module: IRModule) -> str:

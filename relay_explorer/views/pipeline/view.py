@@ -19,6 +19,7 @@ from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.recorder import Recorder
 from ...ir.rewrites import Rewrite
+from ...ir.types import Type
 from ...ir.walk import post_order
 from ...transform.infrastructure import Pass, Sequential
 from ...typing import infer_types
@@ -173,8 +174,8 @@ class _Builder:
 
     def _written(self, module: IRModule, before: _Written | None) -> _Written:
         """Add a module's rows and items to the view."""
-        program, offset, stage = program_rows(module), len(self.rows), len(self.stages)
-        cost = _costs(module)
+        cost, types = _inferred(module)
+        program, offset, stage = program_rows(module, types), len(self.rows), len(self.stages)
         origins = Origins(before.items if before is not None else None)
         items = origins.items
         functions = [function for function in module.functions.values() if isinstance(function, Expr)]
@@ -333,21 +334,24 @@ def label(expr: Expr) -> str:
     return type(expr).__name__.lower()
 
 
-def _costs(module: IRModule) -> dict[Expr, Cost]:
-    """Return the cost of each operator's call, if the program is well typed."""
+def _inferred(module: IRModule) -> tuple[dict[Expr, Cost], dict[Expr, Type]]:
+    """Return the cost of each operator's call, and the types of expressions, if the program is well typed."""
     try:
         typed = infer_types(module)
     except RelayError:
-        return {}
+        return {}, {}
     inferred = costs(typed)
     cost_of: dict[Expr, Cost] = {}
+    types: dict[Expr, Type] = {}
     for var, function in module.functions.items():
         other = typed.functions[typed.get_global_var(var.name_hint)]
         if isinstance(function, Expr) and isinstance(other, Expr):
             for old, new in zip(post_order(function), post_order(other)):
+                if new._checked_type is not None:
+                    types[old] = new._checked_type
                 if new in inferred:
                     cost_of[old] = inferred[new]
-    return cost_of
+    return cost_of, types
 
 
 def _kernel_traffic(module: IRModule) -> int:

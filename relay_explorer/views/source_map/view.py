@@ -6,14 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...frontends.base.source import ModelSource, Node, node_of
-from ...ir.errors import RelayError
 from ...ir.expr import Call, Constant, Expr, Function, GlobalVar, Let, Var
 from ...ir.module import IRModule
 from ...ir.op import Op
 from ...ir.show import short_type
-from ...ir.types import Type
 from ...ir.walk import post_order
-from ...typing.infer import infer_types
 from ..format import Row
 from ..pipeline.view import label
 from ..provenance import Provenance, source_of
@@ -59,7 +56,7 @@ class _Builder:
         self.source = source
         self.program: ProgramRows = program_rows(module)
         self.provenance = Provenance()
-        self.types = _types(module)
+        self.types = self.program.types
         self.result = _result(module)
         self.list = NodeList(source.nodes)
         self.split = len(self.list.rows)
@@ -212,22 +209,6 @@ def _result(module: IRModule) -> Expr | None:
     while isinstance(body, Let):
         body = body.body
     return body
-
-
-def _types(module: IRModule) -> dict[Expr, Type]:
-    """Return the types of the expressions of a module; none if it is not well typed."""
-    try:
-        typed = infer_types(module)
-    except RelayError:
-        return {}
-    types: dict[Expr, Type] = {}
-    for var, function in module.functions.items():
-        other = typed.functions[typed.get_global_var(var.name_hint)]
-        if isinstance(function, Expr) and isinstance(other, Expr):
-            for old, new in zip(post_order(function), post_order(other)):
-                if new._checked_type is not None:
-                    types[old] = new._checked_type
-    return types
 
 
 def _word(expr: Expr) -> str:

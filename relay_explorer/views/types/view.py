@@ -55,7 +55,7 @@ MAX_CHAIN_LENGTH = 8
 
 def types_view(inference: Inference, title: str = "") -> TypesView:
     """Build the view of a recorded inference; a failed one ends at its conflict."""
-    program = program_rows(inference.source)
+    program = program_rows(inference.source, {})  # a row has a type only once a step has inferred it
     return _Builder(inference, program).view(title)
 
 

@@ -1,5 +1,6 @@
 // Finding a row of either program: by what it says, or by the node of the model that it came from.
 import { Finder } from "../../core/finder.js";
+import { SIGN_LETTERS } from "./model.js";
 /** @import { CompareExplorer } from "./view.js" */
 
 /** The search of a CompareExplorer: its lines are those of the text, each a row of one program or of both. */
@@ -49,14 +50,25 @@ class CompareFinder extends Finder {
 
   /**
    * @param {number} line
+   * @param {number} which
+   * @param {number} row
+   */
+  lineOf(line, which, row) {
+    const { model, lines, form } = this.explorer;
+    const { side } = this.placesAt(line)[which];
+    const pair = model.pairOf[side][row];
+    return lines.findIndex((other) => other.pair === pair && (form === "sides" || other.side === side));
+  }
+
+  /**
+   * @param {number} line
    * @param {HTMLElement} node
    */
   dress(line, node) {
-    // In the form that has both, a sign stands before the row.
-    if (this.explorer.form === "both") return;
+    const sign = this.explorer.form === "both" ? SIGN_LETTERS : 0;
     for (const { rows, row, side } of this.placesAt(line)) {
       const other = this.explorer.form === "sides" && side === "b";
-      this.dressRow(rows[row], node.querySelector(other ? ".cell.c-after" : ".cell.code"));
+      this.dressRow(rows[row], node.querySelector(other ? ".cell.c-after" : ".cell.code"), sign);
     }
   }
 

@@ -10,6 +10,8 @@ import { FATES, KEPT, MOVED, REWRITTEN, TYPE_ONLY } from "./marks.js";
 
 /** A token that only the unified form has: the sign before a row. */
 const SIGN = 9;
+/** The letters of the sign and of the space after it. */
+export const SIGN_LETTERS = 2;
 
 /** @type {(side: SideName) => SideName} */
 export const otherSide = (side) => (side === "a" ? "b" : "a");

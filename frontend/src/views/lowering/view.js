@@ -8,7 +8,7 @@ import { createLegend } from "../../core/legend.js";
 import { formatList, integer, parseList } from "../../core/links.js";
 import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
-import { clearLetters, markLetters, occurrencesIn } from "../../core/letters.js";
+import { clearLetters, lettersIn, markLetters } from "../../core/letters.js";
 import { createTabs } from "../../core/tabs.js";
 import { checkLowering } from "./check.js";
 import { createFinder } from "./find.js";
@@ -534,8 +534,7 @@ export class LoweringExplorer extends Explorer {
       const node = this.panels[level].list.querySelector(`[data-at="${at}"]`);
       node?.classList.add("is-match");
       const text = node?.querySelector("[role=gridcell]");
-      for (const { word } of finder.conditions)
-        if (text && word) markLetters(text, occurrencesIn(text, word));
+      for (const condition of finder.conditions) if (text) markLetters(text, lettersIn(text, condition));
     }
   }
 

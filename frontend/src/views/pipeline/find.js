@@ -45,6 +45,17 @@ class PipelineFinder extends Finder {
 
   /**
    * @param {number} pair
+   * @param {number} which
+   * @param {number} row
+   */
+  lineOf(pair, which, row) {
+    const { pairs } = this.explorer.stage;
+    const before = this.sides(pair)[0] >= 0 && which === 0;
+    return pairs.findIndex((other) => (before ? other.before : other.after) === row);
+  }
+
+  /**
+   * @param {number} pair
    * @param {HTMLElement} node
    */
   dress(pair, node) {

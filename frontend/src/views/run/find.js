@@ -1,6 +1,19 @@
 // Finding a kernel, by the operators that it holds or by its name.
 import { Finder } from "../../core/finder.js";
+import { clearLetters, lettersIn, markLetters, occurrencesIn } from "../../core/letters.js";
+import { shortName } from "./model.js";
+/** @import { Condition } from "../../core/query.js" */
 /** @import { RunExplorer } from "./view.js" */
+
+/**
+ * The letters of a cell that answer a condition; the names of operators stand there without their prefix.
+ * @param {Element} cell
+ * @param {Condition} condition
+ */
+function shown(cell, condition) {
+  const letters = lettersIn(cell, condition);
+  return letters.length ? letters : occurrencesIn(cell, shortName(condition.word));
+}
 
 /** The search of a RunExplorer: its lines are the kernels. */
 class RunFinder extends Finder {
@@ -22,6 +35,7 @@ class RunFinder extends Finder {
       tokens,
       node: -1,
       end: -1,
+      type: "",
       imported: null,
     }));
     this.rowsOf = () => rows;
@@ -29,8 +43,16 @@ class RunFinder extends Finder {
 
   show() {
     const found = new Set(this.matches);
-    for (const [kernel, row] of this.explorer.lines.entries())
+    for (const [kernel, row] of this.explorer.lines.entries()) {
       row.classList.toggle("is-match", found.has(kernel));
+      const cells = row.querySelectorAll("td.what, td.shape");
+      for (const cell of cells) {
+        clearLetters(cell);
+        if (!found.has(kernel)) continue;
+        for (const condition of this.conditions)
+          if (condition.field !== "is") markLetters(cell, shown(cell, condition));
+      }
+    }
   }
 
   get from() {
