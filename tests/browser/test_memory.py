@@ -110,6 +110,26 @@ def test_other_plans_of_the_same_program(open_view: Opener) -> None:
     expect(again.locator(".plan")).to_be_hidden()
 
 
+def test_a_step_moves_one_band_beside_the_rows_and_restyles_none_of_them(open_view: Opener) -> None:
+    page = open_view(view_of("scopes"))
+    grid = page.locator(".memory-grid")
+    press(page, "Home")
+    styled = grid.get_attribute("style")
+    for step in (1, 2):
+        press(page, "ArrowRight")
+        assert grid.get_attribute("style") == styled
+        begin, end, later = grid.evaluate(
+            """(grid) => {
+              const cell = grid.querySelector(".c-life").getBoundingClientRect();
+              const span = Number(grid.style.getPropertyValue("--span"));
+              const [now, rest] = [".under i", ".over i"].map((part) =>
+                grid.querySelector(`.moment${part}`).getBoundingClientRect());
+              return [now.left, now.right, rest.left].map((x) => (x - cell.left) * span / cell.width);
+            }"""
+        )
+        assert (round(begin, 1), round(end, 1), round(later, 1)) == (step, step + 1, step + 1)
+
+
 def test_a_box_of_the_arena_leads_to_its_row(open_view: Opener) -> None:
     page = open_view(view_of("scopes"))
     area = page.locator("svg.arena").bounding_box()
@@ -129,6 +149,7 @@ def test_on_a_phone_columns_and_panes_are_tabs(open_view: Opener, axe_core: str)
     # The rows are drawn anew in a later frame.
     expect(page.locator(".memory-grid .cell.c-place", has_text="b0").first).to_be_visible()
     assert places(page)[0].startswith("b0")
+    expect(page.locator(".moment.over")).to_be_hidden()
     page.get_by_role("tab", name="Arena").click()
     expect(page.locator("svg.arena")).to_be_visible()
     assert violations(page, axe_core) == []

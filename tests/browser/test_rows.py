@@ -49,6 +49,11 @@ def scroll(page: Page, share: float) -> None:
     )
 
 
+def test_programs_of_a_hundred_rows_keep_only_their_window_in_the_page(open_view: Opener) -> None:
+    """Every row in the page costs time at each frame of scrolling, also where it is not drawn."""
+    assert len(rows_in_page(open_view(view_of("types", calls=120)))) < 80
+
+
 def test_long_programs_keep_only_their_window_in_the_page(open_view: Opener) -> None:
     page = open_view(view_of("types"))
     grid = page.locator("[role=treegrid]")

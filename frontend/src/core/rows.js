@@ -13,7 +13,7 @@ import { enclosing, foldParameters, indexAt, offsets, rowText, visibleRows } fro
 /** @import { Column, Hit, Keep, RowHooks } from "./types.js" */
 
 /** Of more rows than these, only those in and around the window are in the page. */
-const VIRTUAL_ABOVE = 300;
+const VIRTUAL_ABOVE = 100;
 /**
  * @typedef {object} RowsOptions
  * @property {View} view

@@ -35,7 +35,7 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
     const asked = `${variant?.index} ${width} ${height}`;
     if (!width || !variant || asked === drawn) return;
     drawn = asked;
-    layout = arenaBoxes(variant, width - LABEL - 1, height - 2);
+    layout = { ...arenaBoxes(variant, width - LABEL - 1, height - 2), height };
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute(
       "aria-label",
@@ -97,7 +97,7 @@ export function createArena(model, pane, { onLife, onHover, onSeek }) {
       x: LABEL + step * layout.column,
       y: 0,
       width: Math.max(1.5, layout.column),
-      height: svg.clientHeight,
+      height: layout.height,
     }))
       line.setAttribute(key, String(value));
   }

@@ -17,6 +17,7 @@ import { createFinder } from "./find.js";
 import { bindings } from "./keys.js";
 import { MARKS } from "./marks.js";
 import { createModel, sameStep } from "./model.js";
+import { createMoment } from "./moment.js";
 import { createArena, drawInUse } from "./panes.js";
 import { size } from "../fusion/columns.js";
 import css from "./style.css";
@@ -72,6 +73,8 @@ export class MemoryExplorer extends Explorer {
   onLife = LATER;
   /** @type {ReturnType<typeof createArena>} */
   arena = LATER;
+  /** @type {ReturnType<typeof createMoment>} */
+  moment = LATER;
 
   /**
    * @param {HTMLElement} root
@@ -142,6 +145,7 @@ export class MemoryExplorer extends Explorer {
       },
     });
     this.rows.el.classList.add("memory-grid");
+    this.moment = createMoment(this.rows);
     this.finder = createFinder(this);
     this.search = this.finder.search;
     this.shell.bar.append(this.transport.el, this.time, this.counter, this.tools());
@@ -244,12 +248,7 @@ export class MemoryExplorer extends Explorer {
   placeTime() {
     const { first, span } = timeWindow(this.from, this.step, this.count, this.whole);
     this.from = first;
-    for (const [name, value] of [
-      ["first", first],
-      ["span", span],
-      ["step", this.step],
-    ])
-      this.rows.el.style.setProperty(`--${name}`, String(value));
+    this.moment.show({ first, span, step: this.step });
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -459,6 +458,7 @@ export class MemoryExplorer extends Explorer {
     if (!this.narrow) this.rows.setColumns();
     else if (onRows) this.rows.setColumns([id]);
     else this.tabs.select(id);
+    this.moment.hide(this.narrow && id !== "life");
     if (this.timeline) this.drawPane();
   }
 
