@@ -286,7 +286,7 @@ def test_the_graph_and_the_rows_follow_one_expression(open_view: Opener) -> None
 
 
 def test_lanes_can_be_left_out(open_view: Opener) -> None:
-    page = open_view(view_of("small"))
+    page = open_view(view_of("small"), height=1000)  # all rows are in the window
     expect(page.locator(".fusion-wires .dot")).to_have_count(7)
     press(page, "l")
     expect(page.locator(".grid-head .h-uses")).to_have_count(0)

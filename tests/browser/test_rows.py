@@ -77,6 +77,18 @@ def test_long_programs_keep_only_their_window_in_the_page(open_view: Opener) -> 
     expect(selected).to_have_attribute("data-row", str(int(number or 0) + 1))
 
 
+def test_a_window_that_grows_is_filled(open_view: Opener) -> None:
+    page = open_view(view_of("types"), height=500)
+    page.set_viewport_size({"width": 1280, "height": 2400})
+    press(page, "f")
+    bottom = """() => {
+      const root = document.querySelector(".relay-explorer").shadowRoot;
+      const last = [...root.querySelectorAll(".rows > .row")].at(-1).getBoundingClientRect().bottom;
+      return last - root.querySelector(".scroller").getBoundingClientRect().bottom;
+    }"""
+    page.wait_for_function(f"() => ({bottom})() > 0")
+
+
 def test_marks_and_lit_names_are_there_when_their_rows_come_back(open_view: Opener) -> None:
     page = open_view(view_of("pipeline", passes="FuseOps"))
     press(page, "u")  # unfold what did not change

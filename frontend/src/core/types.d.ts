@@ -100,8 +100,8 @@ export interface Column {
 export interface RowHooks {
   select?(row: number, byReader: boolean): unknown;
   hover?(hit: Hit | null): unknown;
-  /** After anything moved. */
-  layout?(): unknown;
+  /** After anything moved; `columns`: they may have moved, too. */
+  layout?(columns: boolean): unknown;
   fold?(): unknown;
   /** On a double click. */
   activate?(row: number): unknown;

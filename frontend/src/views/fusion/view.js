@@ -224,8 +224,8 @@ export class FusionExplorer extends Explorer {
             hit ? (hit.ref >= 0 ? hit.ref : (this.model.onRow[hit.row]?.at(-1) ?? -1)) : -1,
             hit?.row ?? -1,
           ),
-        layout: () => {
-          this.wires?.moved();
+        layout: (columns) => {
+          if (columns) this.wires?.moved();
           this.wire();
         },
         fold: () => this.ctx.changed(),

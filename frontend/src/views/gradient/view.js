@@ -147,8 +147,8 @@ export class GradientExplorer extends Explorer {
       hooks: {
         select: (row, byReader) => byReader && this.ctx.changed(),
         hover: (hit) => this.hovered(hit),
-        layout: () => {
-          this.wires?.moved();
+        layout: (columns) => {
+          if (columns) this.wires?.moved();
           this.wire();
         },
         fold: () => this.ctx.changed(),

@@ -70,28 +70,32 @@ export function drawAside(explorer) {
   explorer.paneTabs.button("rewrites").textContent = rewrites.length
     ? `Rewrites ${told.toLocaleString("en")}`
     : "Rewrites";
-  if (!explorer.panes.rewrites.hidden)
-    drawRewrites(explorer.panes.rewrites, {
+  const { panes } = explorer;
+  if (!panes.rewrites.hidden)
+    drawRewrites(panes.rewrites, {
       stage: explorer.stage,
       tree: model.tree,
       at: explorer.rewrite,
       onGo: (to) => explorer.goRewrite(to),
     });
-  const stop = () => {
-    explorer.followItem(-1);
-    explorer.focus();
-  };
-  drawHistory(model, explorer.panes.history, {
-    lives: explorer.lives,
-    stage: explorer.stage.index,
-    follow: explorer.follow,
-    onStop: stop,
-    onGo: (stage, item) =>
-      explorer.moment(
-        stage,
-        item,
-        explorer.list.includes(stage) ? pipe : model.pipelines.findIndex(({ list }) => list.includes(stage)),
-      ),
-  });
-  drawTotals(model, explorer.panes.totals, { pipe, at, onGo: (p, i) => explorer.goTo(p, i) });
+  if (!panes.history.hidden)
+    drawHistory(model, panes.history, {
+      lives: explorer.lives,
+      stage: explorer.stage.index,
+      follow: explorer.follow,
+      onStop: () => {
+        explorer.followItem(-1);
+        explorer.focus();
+      },
+      onGo: (stage, item) =>
+        explorer.moment(
+          stage,
+          item,
+          explorer.list.includes(stage)
+            ? pipe
+            : model.pipelines.findIndex(({ list }) => list.includes(stage)),
+        ),
+    });
+  if (!panes.totals.hidden)
+    drawTotals(model, panes.totals, { pipe, at, onGo: (p, i) => explorer.goTo(p, i) });
 }

@@ -44,6 +44,7 @@ export const following = {
     this.drawStrip();
     this.mark();
     this.drawPanes();
+    this.strip.look();
     const stages = this.lives[this.pipe].filter(({ items }) => items.length).length;
     this.shell.announce(
       item < 0

@@ -53,6 +53,9 @@ export function createGraphPane(model, { onPick, onHover }) {
   let shown = new Map();
   let scale = 0;
   let frame = 0;
+  /** What of the graph is in the window, as last read: to read it while a stage is drawn would lay out the page. */
+  let port = { left: 0, top: 0, width: 0, height: 0 };
+  let measured = false;
   /** What the stage that is shown draws, with the element of what is in the window. @type {Drawn[]} */
   let drawn = [];
   const layers = { edges: s("g"), ghosts: s("g"), nodes: s("g") };
@@ -60,17 +63,33 @@ export function createGraphPane(model, { onPick, onHover }) {
 
   const known = () => (places ??= createPlaces(model));
 
+  function measure() {
+    measured = true;
+    port = {
+      left: scroller.scrollLeft,
+      top: scroller.scrollTop,
+      width: scroller.clientWidth,
+      height: scroller.clientHeight,
+    };
+  }
+
+  /**
+   * @param {number} left
+   * @param {number} top
+   */
+  function scrollTo(left, top) {
+    scroller.scrollTo(left, top);
+    measure();
+  }
+
   /** Until there is a width, nothing is known about the scale. */
   function fit() {
+    if (!measured) measure();
     const { bounds } = known();
-    const room = scroller.clientWidth - 2 * PAD;
+    const room = port.width - 2 * PAD;
     if (room <= 0) return false;
     // All of it, where it can still be read then.
-    const whole = Math.min(
-      1,
-      room / Math.max(1, bounds.w),
-      (scroller.clientHeight - 3 * PAD) / Math.max(1, bounds.h),
-    );
+    const whole = Math.min(1, room / Math.max(1, bounds.w), (port.height - 3 * PAD) / Math.max(1, bounds.h));
     scale ||= Math.max(0.62, whole);
     return true;
   }
@@ -78,13 +97,10 @@ export function createGraphPane(model, { onPick, onHover }) {
   /** @param {number} by */
   function zoom(by) {
     if (!fit()) return;
-    const [x, y] = [
-      scroller.scrollLeft + scroller.clientWidth / 2,
-      scroller.scrollTop + scroller.clientHeight / 2,
-    ].map((at) => at / scale);
+    const [x, y] = [port.left + port.width / 2, port.top + port.height / 2].map((at) => at / scale);
     scale = Math.max(LEAST, Math.min(MOST_ZOOM, scale * by));
     paint();
-    scroller.scrollTo(x * scale - scroller.clientWidth / 2, y * scale - scroller.clientHeight / 2);
+    scrollTo(x * scale - port.width / 2, y * scale - port.height / 2);
   }
 
   /** What stands in each place: `Map(slot → { item, mark, ghost })`. */
@@ -220,10 +236,10 @@ export function createGraphPane(model, { onPick, onHover }) {
     set(svg, "width", w * scale);
     set(svg, "height", tall * scale);
     set(svg, "viewBox", `${bounds.x - PAD} ${-PAD - 6} ${w} ${tall}`);
-    const left = scroller.scrollLeft / scale + bounds.x - AROUND;
-    const right = left + scroller.clientWidth / scale + 2 * AROUND;
-    const top = scroller.scrollTop / scale - AROUND;
-    const bottom = top + scroller.clientHeight / scale + 2 * AROUND;
+    const left = port.left / scale + bounds.x - AROUND;
+    const right = left + port.width / scale + 2 * AROUND;
+    const top = port.top / scale - AROUND;
+    const bottom = top + port.height / scale + 2 * AROUND;
     for (const part of drawn) {
       const [x0, y0, x1, y1] = part.box;
       if (x1 >= left && x0 <= right && y1 >= top && y0 <= bottom) {
@@ -267,11 +283,12 @@ export function createGraphPane(model, { onPick, onHover }) {
     if (item === undefined) return;
     const [cx, cy] = [(x[slot[item]] - bounds.x + PAD) * scale, (y[slot[item]] + PAD) * scale];
     const apart =
-      cy < scroller.scrollTop + 10 ||
-      cy > scroller.scrollTop + scroller.clientHeight - 40 ||
-      cx < scroller.scrollLeft + 20 ||
-      cx > scroller.scrollLeft + scroller.clientWidth - 20;
-    if (apart) scroller.scrollTo(cx - scroller.clientWidth / 2, cy - scroller.clientHeight / 2);
+      cy < port.top + 10 ||
+      cy > port.top + port.height - 40 ||
+      cx < port.left + 20 ||
+      cx > port.left + port.width - 20;
+    if (!apart) return;
+    scrollTo(cx - port.width / 2, cy - port.height / 2);
     paint();
   }
 
@@ -287,10 +304,14 @@ export function createGraphPane(model, { onPick, onHover }) {
   svg.addEventListener("pointerover", (event) => onHover(itemAt(event)));
   svg.addEventListener("pointerleave", () => onHover(-1));
   scroller.addEventListener("scroll", () => {
+    measure();
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(paint);
   });
-  const sizes = new ResizeObserver(() => paint());
+  const sizes = new ResizeObserver(() => {
+    measure();
+    paint();
+  });
   sizes.observe(scroller);
   return {
     el,

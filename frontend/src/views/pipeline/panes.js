@@ -112,8 +112,9 @@ export function drawHistory(model, pane, { lives, stage, follow, onGo, onStop })
   );
   // The moment that is shown comes into the pane, without moving the page.
   const now = pane.querySelector("[aria-current]");
-  const [a, b] = [pane.getBoundingClientRect(), now?.getBoundingClientRect()];
-  if (b && (b.top < a.top || b.bottom > a.bottom)) pane.scrollTop += b.top - a.top - a.height / 2;
+  if (!now) return;
+  const [a, b] = [pane.getBoundingClientRect(), now.getBoundingClientRect()];
+  if (b.top < a.top || b.bottom > a.bottom) pane.scrollTop += b.top - a.top - a.height / 2;
 }
 
 /** "72 → 41", or one number where it does not change. */

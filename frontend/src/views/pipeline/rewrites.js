@@ -154,8 +154,9 @@ export function drawRewrites(pane, { stage, tree, at, onGo }) {
       h("p", { class: "soft" }, `The first ${rewrites.length.toLocaleString("en")} are listed.`),
   );
   const now = pane.querySelector("[aria-current]");
-  const [a, b] = [pane.getBoundingClientRect(), now?.getBoundingClientRect()];
-  if (b && (b.top < a.top + 30 || b.bottom > a.bottom)) pane.scrollTop += b.top - a.top - a.height / 2;
+  if (!now) return;
+  const [a, b] = [pane.getBoundingClientRect(), now.getBoundingClientRect()];
+  if (b.top < a.top + 30 || b.bottom > a.bottom) pane.scrollTop += b.top - a.top - a.height / 2;
 }
 
 /**

@@ -71,6 +71,9 @@ export function createStrip(model, onGo) {
     ),
   );
 
+  /** The frames that are shown now. @type {HTMLButtonElement[]} */
+  let shown = [];
+
   /**
    * Only the film moves, never the page.
    * @param {HTMLButtonElement} chosen
@@ -96,12 +99,13 @@ export function createStrip(model, onGo) {
         set(button, "title", `${stage.name}: ${changesInWords(stage)}${stage.what ? `\n${stage.what}` : ""}`);
       }),
     );
-    for (const chosen of ends ? frames.map((list) => list.at(-1).button) : [frames[pipe][at].button])
-      bring(chosen);
+    shown = ends ? frames.map((list) => list.at(-1).button) : [frames[pipe][at].button];
   }
   return {
     el,
     draw,
+    /** Brings what is shown into the film. It reads the layout: after everything is drawn. */
+    look: () => shown.forEach(bring),
     focus: (/** @type {number} */ pipe, at) => frames[pipe][at].button.focus({ preventScroll: true }),
   };
 }

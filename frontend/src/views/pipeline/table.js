@@ -43,7 +43,10 @@ export function buildRows(explorer) {
       select: (row, byReader) => byReader && explorer.chosen(row),
       hover: (hit) => explorer.hovered(hit),
       activate: (i) => explorer.followRow(i),
-      layout: () => explorer.lanesDrawn?.draw(explorer.kin),
+      layout: (columns) => {
+        if (columns) explorer.lanesDrawn?.moved();
+        explorer.lanesDrawn?.draw(explorer.kin);
+      },
     },
   });
   rows.el.classList.add("pipeline-grid");

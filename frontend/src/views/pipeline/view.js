@@ -240,6 +240,7 @@ export class PipelineExplorer extends Explorer {
     this.pointed = -1;
     this.rewrite = -1;
     buildRows(this);
+    this.bring();
     const source = stage.source && sourceLink(this.model.tree, stage.source);
     const told = h(
       "small",
@@ -253,18 +254,24 @@ export class PipelineExplorer extends Explorer {
     text(this.counter, this.comparing ? "ends" : `${this.at} / ${this.list.length - 1}`);
     this.choices.show();
     drawChanges(this.changes, stage, (mark) => this.nextChange(1, mark));
-    const kept = this.rowsOfKin();
-    const first = kept.length ? kept[0] : stage.pairs.findIndex(({ mark }) => mark !== KEPT);
-    if (first >= 0 && stage.before >= 0) {
-      this.rows.reveal(first);
-      this.rows.scrollTo(first);
-    }
     this.drawStrip();
     this.mark();
     this.drawPanes();
+    // These read the layout: once, after everything has been drawn.
+    this.strip.look();
     this.graph.look(
       [...(this.follow >= 0 ? [...this.kin] : this.graph.firstChange())].filter((i) => this.inSight(i)),
     );
+  }
+
+  /** Brings the first row that is about what is followed, or that changed, into the window. */
+  bring() {
+    const { stage } = this;
+    const kept = this.rowsOfKin();
+    const first = kept.length ? kept[0] : stage.pairs.findIndex(({ mark }) => mark !== KEPT);
+    if (first < 0 || stage.before < 0) return;
+    this.rows.reveal(first);
+    this.rows.scrollTo(first);
   }
 
   /** Whether an expression is of a stage whose graph is drawn. */
@@ -303,6 +310,7 @@ export class PipelineExplorer extends Explorer {
     this.only = on;
     this.choices.show();
     this.drawStrip();
+    this.strip.look();
     this.shell.announce(on ? "Only the passes that changed something." : "All passes.");
     this.ctx.changed();
   }

@@ -177,8 +177,8 @@ export class TypesExplorer extends Explorer {
       hooks: {
         select: (row, byReader) => byReader && this.ctx.changed(),
         hover: (hit) => this.hovered(hit),
-        layout: () => {
-          this.wires?.moved();
+        layout: (columns) => {
+          if (columns) this.wires?.moved();
           this.wire();
         },
         fold: () => this.ctx.changed(),
