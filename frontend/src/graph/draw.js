@@ -2,20 +2,19 @@
 
 import { activeIn, h } from "../core/dom.js";
 import { LATER } from "../core/later.js";
-import { bindGestures, clampZoom, fitCamera, keepInView, zoomAbout } from "./camera.js";
 import { createColoring } from "./coloring.js";
+import { GraphCamera } from "./looking.js";
 import { createMeasure } from "./measure.js";
 import { createMinimap } from "./minimap.js";
 import { drawOverlay, edgesOf } from "./overlay.js";
+import { neighbours, stepFrom } from "./neighbours.js";
 import { paint, readPalette } from "./paint.js";
+import { createPointing } from "./pointing.js";
 import { createProxy } from "./proxy.js";
 import { createScene } from "./scene.js";
 import { createTiles } from "./tiles.js";
 import { VectorContext } from "./vector.js";
 /** @import { Context } from "../core/types.js" */
-
-const READABLE = 0.92; // below this scale, at which labels can be read, a first frame shows the beginning instead of the whole
-const SETTLE = 90; // milliseconds without a zoom before the new scale is painted
 
 /**
  * `hooks`: `select(id, byReader)`, `hover(id | -1)`, `toggle(group)`, `describe(id)` for screen readers, `tip(id)` → lines of the tooltip, `moved()`.
@@ -25,42 +24,24 @@ export function createGraph({ model, ctx, hooks }) {
   return new GraphView(model, ctx, hooks);
 }
 
-class GraphView {
+class GraphView extends GraphCamera {
   /** @type {ResizeObserver} */
   observer = LATER;
   /** @type {any} */
   stopTheme = LATER;
-  /** @type {boolean} */
-  hinted = LATER;
   /** @type {number[]} */
   sized = LATER;
-  /** @type {null | any[]} */
-  later = LATER;
-  /** @type {boolean} */
-  placed = LATER;
-  /** @type {boolean} */
-  atFit = LATER;
-  /** @type {boolean} */
-  zooming = LATER;
-  /** @type {ReturnType<typeof setTimeout>} */
-  settle = LATER;
-  /** @type {any} */
-  awaited = LATER;
-  /** @type {ReturnType<typeof requestAnimationFrame>} */
-  gliding = LATER;
   /** @type {boolean} */
   marked = LATER;
 
   /** @param {Context} ctx */
   constructor(model, ctx, hooks) {
+    super(ctx);
     this.model = model;
-    this.ctx = ctx;
     this.hooks = hooks;
     /** @type {number | null} */
     this.frame = null;
-    this.scene = null;
     this.near = null;
-    this.camera = { k: 1, x: 0, y: 0 };
     this.state = { selected: -1, hovered: -1, matches: [], lit: [], hoverLit: [] };
     /** @type {(item: any) => boolean} */
     this.dimmed = () => false;
@@ -72,13 +53,8 @@ class GraphView {
     Object.assign(this.base, { rxDraw: () => this.#vector() });
     Object.assign(this.top, { rxDraw: () => null });
     this.minimap = createMinimap(this);
-    this.proxy = createProxy({ describe: hooks.describe, pick: (id) => this.#pick(id) });
-    this.tip = h("div", { class: "gtip", "aria-hidden": "true", hidden: true });
-    this.hint = h(
-      "div",
-      { class: "hint", "aria-hidden": "true", hidden: true },
-      "Press the graph first, then the wheel zooms.",
-    );
+    this.proxy = createProxy({ describe: hooks.describe, pick: (id) => hooks.select(id, true) });
+    this.pointing = createPointing(this);
     this.el = h(
       "div",
       { class: "graph" },
@@ -86,8 +62,7 @@ class GraphView {
       this.base,
       this.top,
       this.minimap.el,
-      this.tip,
-      this.hint,
+      this.pointing.els,
     );
     /** The buttons that zoom, for the caller to place. */
     this.controls = this.#controls();
@@ -114,15 +89,6 @@ class GraphView {
   }
 
   #listen() {
-    bindGestures(this.top, this, {
-      tap: (x, y, event) => this.#tap(x, y, event),
-      hover: (x, y) => this.#hover(x, y),
-      refused: () => this.#hintWheel(),
-    });
-    this.top.addEventListener("dblclick", (event) => {
-      const item = this.#at(event.offsetX, event.offsetY);
-      if (item?.group >= 0) this.hooks.toggle(item.group, event.shiftKey);
-    });
     for (const name of ["focus", "blur"]) this.proxy.el.addEventListener(name, () => this.refresh());
     this.observer = new ResizeObserver(() => this.#resized());
     this.observer.observe(this.el);
@@ -133,17 +99,6 @@ class GraphView {
     return [this.el.clientWidth, this.el.clientHeight];
   }
 
-  wheelAllowed(event) {
-    return event.ctrlKey || event.metaKey || this.el.contains(activeIn(this.el));
-  }
-
-  #hintWheel() {
-    if (this.hinted) return;
-    this.hinted = true;
-    this.hint.hidden = false;
-    setTimeout(() => (this.hint.hidden = true), 1600);
-  }
-
   #resized() {
     const [w, height] = this.size();
     if (!w || !height || !this.scene) return;
@@ -151,11 +106,10 @@ class GraphView {
     if (this.sized && this.sized[0] === w && this.sized[1] === height) return;
     const grown = this.sized && this.atFit;
     this.sized = [w, height];
-    if (this.later) {
-      this.lookAt(.../** @type {[any, any, any]} */ (this.later));
-      this.later = null;
-    } else if ((first && !this.placed) || grown) this.fit();
-    else this.refresh();
+    if (!this.lookLater()) {
+      if ((first && !this.placed) || grown) this.fit();
+      else this.refresh();
+    }
     if (first && this.awaited !== undefined) this.reveal(this.awaited);
   }
 
@@ -243,186 +197,19 @@ class GraphView {
     );
   }
 
-  // ---- looking around
-
-  /** @param {{ k: number; x: number; y: number; }} camera */
-  move(camera, how = "drag") {
-    const [w, height] = this.size();
-    this.camera = this.scene ? keepInView(camera, this.scene.bounds, w, height) : camera;
-    this.placed = true;
-    this.atFit = false;
-    if (how === "zoom") {
-      this.zooming = true;
-      clearTimeout(this.settle);
-      this.settle = setTimeout(() => {
-        this.zooming = false;
-        this.refresh();
-      }, SETTLE);
-    }
-    this.tip.hidden = true;
-    this.refresh();
-    this.hooks.moved?.();
-  }
-
-  /** @param {number} factor */
-  zoom(factor) {
-    const [w, height] = this.size();
-    this.move(zoomAbout(this.camera, factor, w / 2, height / 2), "step");
-  }
-
-  /** The whole drawing (`whole`), or as much of its beginning as can be read. */
-  fit(whole = false) {
-    const [w, height] = this.size();
-    if (!this.scene || !w || !height) return;
-    const all = fitCamera(this.scene.bounds, w, height);
-    this.move(
-      whole || all.k > READABLE * 0.9 ? all : fitCamera(this.scene.bounds, w, height, { least: READABLE }),
-      "step",
-    );
-    this.atFit = !whole;
-    this.minimap.settle();
-  }
-
-  /**
-   * Puts a place of the drawing into the middle of the window, now or as soon as there is a window.
-   * @param {number} k
-   * @param {number} x
-   * @param {number} y
-   */
-  lookAt(k, x, y) {
-    const [w, height] = this.size();
-    cancelAnimationFrame(this.gliding);
-    this.placed = true;
-    this.atFit = false;
-    if (w && height) this.move({ k: clampZoom(k), x: w / 2 - x * k, y: height / 2 - y * k }, "step");
-    else this.later = [k, x, y];
-  }
-
-  /**
-   * Brings an item into the window; moves only when it is not well inside.
-   */
-  reveal(id, { centre = false } = {}) {
-    const item = this.scene?.byId.get(id),
-      [w, height] = this.size();
-    if (!item) return;
-    if (!w) {
-      this.awaited = id;
-      return;
-    }
-    const { k, x, y } = this.camera,
-      { bounds } = this.scene;
-    /** @param {number} pad */
-    const inside = (b, pad) =>
-      b.x * k + x >= pad &&
-      b.y * k + y >= pad &&
-      (b.x + b.w) * k + x <= w - pad &&
-      (b.y + b.h) * k + y <= height - pad;
-    const head = { ...item, h: Math.min(item.h, 60) };
-    if (!centre && (inside(bounds, 0) || inside(head, Math.min(40, w / 8, height / 8)))) return;
-    const to = Math.max(k, READABLE);
-    this.#glide({ k: to, x: w / 2 - item.cx * to, y: height / 2 - (item.y + Math.min(item.h, 60) / 2) * to });
-  }
-
-  /** @param {{ k: number; x: number; y: number; }} to */
-  #glide(to) {
-    const from = this.camera,
-      start = performance.now();
-    cancelAnimationFrame(this.gliding);
-    if (this.ctx.reduced() || from.k !== to.k) return this.move(to, "step");
-    const step = (now) => {
-      const t = Math.min(1, (now - start) / 220),
-        e = 1 - (1 - t) ** 3;
-      this.move({ k: to.k, x: from.x + (to.x - from.x) * e, y: from.y + (to.y - from.y) * e });
-      if (t < 1) this.gliding = requestAnimationFrame(step);
-    };
-    this.gliding = requestAnimationFrame(step);
-    return undefined;
-  }
-
-  // ---- pointing and choosing
-
-  /**
-   * @param {number} sx
-   * @param {number} sy
-   */
-  #at(sx, sy) {
-    const { k, x, y } = this.camera;
-    return this.scene?.hit((sx - x) / k, (sy - y) / k, Math.min(8, 3 / k)) ?? null;
-  }
-
   press() {
     this.proxy.el.focus({ preventScroll: true });
   }
 
-  #stubAt(sx, sy) {
-    const { k, x, y } = this.camera;
-    const stub = k > 0.4 ? this.scene?.stubAt((sx - x) / k, (sy - y) / k, 3 / k) : null;
-    if (!stub) return null;
-    // Where the other end is the border of a group, the first of the far users stands for it.
-    return stub.to >= 0 ? stub : { ...stub, to: this.near(stub.from).users.at(-1) ?? -1 };
-  }
-
   /**
-   * @param {number} sx
-   * @param {number} sy
-   * @param {PointerEvent} event
-   */
-  #tap(sx, sy, event) {
-    const stub = this.#stubAt(sx, sy);
-    if (stub?.to >= 0) {
-      this.hooks.select(stub.to, true);
-      return this.reveal(stub.to, { centre: true });
-    }
-    const item = this.#at(sx, sy);
-    if (!item) return this.hooks.select(-1, true);
-    const twist = item.group >= 0 && sx < (item.x + 26) * this.camera.k + this.camera.x;
-    if (twist) this.hooks.toggle(item.group, event.shiftKey);
-    else this.#pick(item.id);
-    return undefined;
-  }
-
-  #pick(id) {
-    this.hooks.select(id, true);
-  }
-
-  #hover(sx, sy) {
-    const stub = Number.isNaN(sx) ? null : this.#stubAt(sx, sy),
-      item = Number.isNaN(sx) ? null : this.#at(sx, sy);
-    const id = item?.id ?? -1;
-    this.top.style.cursor = item || stub ? "pointer" : "grab";
-    if (id !== this.state.hovered) this.hooks.hover(id);
-    const lines =
-      stub?.to >= 0
-        ? ["a long edge: press to jump to", ...this.hooks.tip(stub.to).slice(0, 1)]
-        : id >= 0
-          ? this.hooks.tip(id)
-          : [];
-    this.tip.hidden = !lines.length;
-    if (!lines.length) return;
-    this.tip.replaceChildren(...lines.map((line, i) => h(i ? "div" : "b", null, line)));
-    const [w] = this.size();
-    this.tip.style.left = `${Math.min(sx + 14, Math.max(4, w - this.tip.offsetWidth - 6))}px`;
-    this.tip.style.top = `${sy + 16}px`;
-  }
-
-  /**
-   * Where an arrow key leads from `id`: "up" operand, "down" user, "left" and "right" along the layer, "home", "end".
+   * Where an arrow key leads from `id`.
    * @param {string} way
    */
   step(id, way) {
     const item = this.scene.byId.get(id);
     if (!item) return this.proxy.next(-1, 0);
     if (way === "home" || way === "end") return this.proxy.next(id, way === "home" ? -Infinity : Infinity);
-    if (way === "up" || way === "down") {
-      const { operands, users } = this.near(id);
-      const list = (way === "up" ? operands : users).map((n) => this.scene.byId.get(n)).filter(Boolean);
-      return list.sort((a, b) => Math.abs(a.cx - item.cx) - Math.abs(b.cx - item.cx))[0]?.id ?? id;
-    }
-    const beside = this.scene
-      .itemsIn(-1e9, item.y, 1e9, item.y + 1)
-      .filter((it) => !it.frame && it.y === item.y && it.id !== id);
-    const side = beside.filter((it) => (way === "left" ? it.cx < item.cx : it.cx > item.cx));
-    return side.sort((a, b) => Math.abs(a.cx - item.cx) - Math.abs(b.cx - item.cx))[0]?.id ?? id;
+    return stepFrom(item, way, this.scene, this.near);
   }
 
   // ---- frames
@@ -485,28 +272,22 @@ class GraphView {
     }
   }
 
+  /** The camera moved. */
+  moved() {
+    this.pointing.hide();
+    this.refresh();
+    this.hooks.moved?.();
+  }
+
+  /** The camera shows the whole drawing again. */
+  fitted() {
+    this.minimap.settle();
+  }
+
   destroy() {
     cancelAnimationFrame(this.frame);
-    cancelAnimationFrame(this.gliding);
-    clearTimeout(this.settle);
+    this.halt();
     this.observer.disconnect();
     this.stopTheme();
   }
-}
-
-/** The shown operands and users of each shown item. */
-function neighbours(model, layout) {
-  const made = new Map();
-  const of = (id) => {
-    if (!made.has(id)) made.set(id, { operands: new Set(), users: new Set() });
-    return made.get(id);
-  };
-  for (let k = 0; k < model.edges.length; k += 2) {
-    const s = layout.rep[model.edges[k]],
-      t = layout.rep[model.edges[k + 1]];
-    if (s < 0 || t < 0 || s === t) continue;
-    of(t).operands.add(s);
-    of(s).users.add(t);
-  }
-  return (id) => ({ operands: [...(made.get(id)?.operands ?? [])], users: [...(made.get(id)?.users ?? [])] });
 }

@@ -46,28 +46,10 @@ export class VectorContext {
   }
 
   save() {
-    const {
-      fillStyle,
-      strokeStyle,
-      lineWidth,
-      lineJoin,
-      lineCap,
-      globalAlpha,
-      font,
-      textAlign,
-      textBaseline,
-    } = this;
-    this.stack.push({
-      fillStyle,
-      strokeStyle,
-      lineWidth,
-      lineJoin,
-      lineCap,
-      globalAlpha,
-      font,
-      textAlign,
-      textBaseline,
-    });
+    const state = { ...INITIAL };
+    for (const key of /** @type {(keyof typeof INITIAL)[]} */ (Object.keys(INITIAL)))
+      Object.assign(state, { [key]: this[key] });
+    this.stack.push(state);
   }
 
   restore() {
