@@ -23,8 +23,8 @@ const styles = {
   },
 };
 
-/** The licences of the libraries in a bundle. */
-export function licences(bundle, inputs) {
+/** The licences of the libraries in a bundle; `more` are those of libraries that do not come from npm. */
+export function licences(bundle, inputs, more = []) {
   const names = new Set(
     Object.keys(inputs)
       .map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1])
@@ -40,7 +40,7 @@ export function licences(bundle, inputs) {
     const text = join(folder, "LICENSE");
     return `${name} ${version} (${license})\n\n${existsSync(text) ? readFileSync(text, "utf8").trim() : homepage}\n`;
   });
-  return [`${bundle} contains these libraries.\n`, ...parts].join(`\n${"-".repeat(80)}\n\n`);
+  return [`${bundle} contains these libraries.\n`, ...parts, ...more].join(`\n${"-".repeat(80)}\n\n`);
 }
 
 /** Bundles one entry point; `more` are further options of esbuild. */

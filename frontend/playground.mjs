@@ -1,5 +1,6 @@
-// Builds the playground into a folder: `node playground.mjs FOLDER`. It consists of the page's own code, and of Python and the
-// package, as scripts that hand over compressed text, because a page that was opened as a file may load nothing else.
+// Builds the playground into a folder: `node playground.mjs FOLDER PARTS`. It consists of the page's own code, and of Python, the
+// package and the importer of ONNX files, as scripts that hand over compressed text, because a page that was opened as a file may
+// load nothing else. PARTS says in JSON where protobuf and onnx are installed (tools/playground.py).
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,35 +12,74 @@ const PACKAGE = join(here, "..", "relay_explorer");
 const PYODIDE = join(here, "node_modules", "pyodide");
 /** The oldest browsers that run Pyodide's WebAssembly. */
 const WORKER_TARGETS = ["safari16.4", "firefox115", "chrome109", "edge109"];
+/** The importer of ONNX files is loaded only when one is opened. */
+const ONNX = /^frontends\/onnx\//;
 /** Folders of the package that nothing in the page imports. */
 const LEFT_OUT =
   /^(lower|compat|grading|models|testing|cli|interop|frontends\/(aten|keras|mxnet|onnx|pytorch|tensorflow|tflite|torch_\w+)|accelerator|__main__\.py)(\/|$)/;
 
-function* sources(folder = PACKAGE) {
+/**
+ * The sources in a folder, with their paths from `root`.
+ */
+function* sources(folder, root = folder) {
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
-    const inside = relative(PACKAGE, path).replaceAll("\\", "/");
-    if (name === "__pycache__" || LEFT_OUT.test(inside)) continue;
-    if (statSync(path).isDirectory()) yield* sources(path);
-    else if (/\.(py|rly)$/.test(name)) yield [`relay_explorer/${inside}`, readFileSync(path)];
+    if (name === "__pycache__") continue;
+    if (statSync(path).isDirectory()) yield* sources(path, root);
+    else if (/\.(py|rly)$/.test(name)) yield [relative(root, path).replaceAll("\\", "/"), readFileSync(path)];
   }
 }
 
+/** Writes sources into a folder of Pyodide. */
+function write(python, folder, files) {
+  for (const [path, content] of files) {
+    python.FS.mkdirTree(dirname(`${folder}/${path}`));
+    python.FS.writeFile(`${folder}/${path}`, content);
+  }
+}
+
+const SETTINGS = { env: { HOME: "/", PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0" } };
+const own = [...sources(PACKAGE)];
+const script = (name) => readFileSync(join(here, name), "utf8");
+
 /** Python's memory once the package is loaded: the page starts from a copy, in a tenth of the time. */
-async function snapshot() {
+async function snapshot(libraries) {
   const { loadPyodide } = await import("pyodide");
   // A stranger to newer WebAssembly, as iPhones are: then the copy runs in every browser.
   Object.defineProperty(globalThis, "navigator", { value: { userAgent: "iPhone" }, configurable: true });
-  const python = await loadPyodide({
-    _makeSnapshot: true,
-    env: { HOME: "/", PYTHONDONTWRITEBYTECODE: "1", PYTHONHASHSEED: "0" },
-  });
-  for (const [path, content] of sources()) {
-    python.FS.mkdirTree(`/src/${dirname(path)}`);
-    python.FS.writeFile(`/src/${path}`, content);
-  }
-  python.runPython(readFileSync(join(here, "playground_archive.py"), "utf8"));
+  const python = await loadPyodide({ _makeSnapshot: true, ...SETTINGS });
+  write(
+    python,
+    "/src/relay_explorer",
+    own.filter(([path]) => !LEFT_OUT.test(path)),
+  );
+  python.globals.set("libraries", libraries);
+  python.runPython(script("playground_archive.py"));
   return { memory: python.makeMemorySnapshot(), description: python.globals.get("described") };
+}
+
+/** The importer of ONNX files as an archive of compiled modules, and the modules of the standard library that they import. */
+async function importer({ protobuf, messages, opset }) {
+  const { loadPyodide } = await import("pyodide");
+  const python = await loadPyodide(SETTINGS);
+  write(
+    python,
+    "/src/relay_explorer",
+    own.filter(([path]) => !LEFT_OUT.test(path)),
+  );
+  write(
+    python,
+    "/onnx/relay_explorer",
+    own.filter(([path]) => ONNX.test(path)),
+  );
+  write(python, "/onnx/google/protobuf", sources(protobuf));
+  write(python, "/onnx", [
+    ["google/__init__.py", ""], // an archive's modules are not found in a folder without one
+    ["onnx_ml_pb2.py", readFileSync(messages)],
+    ["onnx_release.py", `OPSET = ${opset}\n`],
+  ]);
+  python.runPython(script("playground_onnx.py"));
+  return { archive: python.globals.get("archive").toJs(), libraries: python.globals.get("libraries") };
 }
 
 const page = () =>
@@ -67,10 +107,12 @@ const deliver = (parts) =>
     .map(([name, bytes]) => `(window.relayPlaygroundParts??={}).${name}=${JSON.stringify(pack(bytes))};\n`)
     .join("");
 
-const folder = process.argv[2];
-if (!folder) throw new Error("node playground.mjs FOLDER");
+const [folder, parts] = process.argv.slice(2);
+if (!folder || !parts) throw new Error("node playground.mjs FOLDER PARTS");
+const onnx = JSON.parse(parts);
 mkdirSync(folder, { recursive: true });
-const [{ memory, description }, editor, python] = await Promise.all([snapshot(), page(), worker()]);
+const { archive, libraries } = await importer(onnx);
+const [{ memory, description }, editor, python] = await Promise.all([snapshot(libraries), page(), worker()]);
 const files = {
   "playground.js": editor.outputFiles[0].text,
   "description.js": `window.relayPlaygroundDescription=${description.replaceAll("<", "\\u003c")};\n`,
@@ -79,10 +121,15 @@ const files = {
     wasm: readFileSync(join(PYODIDE, "pyodide.asm.wasm")),
   }),
   "package.js": deliver({ memory }),
-  "playground.licenses.txt": licences("The playground", {
-    ...editor.metafile.inputs,
-    ...python.metafile.inputs,
-  }),
+  "onnx.js": deliver({ onnx: archive }),
+  "playground.licenses.txt": licences(
+    "The playground",
+    {
+      ...editor.metafile.inputs,
+      ...python.metafile.inputs,
+    },
+    onnx.licences,
+  ),
 };
 for (const [name, text] of Object.entries(files)) {
   writeFileSync(join(folder, name), text);

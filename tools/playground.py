@@ -2,16 +2,21 @@
 
     python -m tools.playground [FOLDER]
 
-npm provides Pyodide and the editor; without it the playground is left out, and its page says so.
+npm provides Pyodide and the editor; without it the playground is left out, and its page says so. The importer
+of ONNX files consists of the installed packages protobuf, whose implementation in Python runs in a browser,
+and onnx, of which the page has the messages.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.metadata import distribution
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +39,8 @@ def build(folder: Path = BUILT, report: Callable[[str], None] = print) -> bool:
     if npm is None or node is None:
         report(WITHOUT_NPM)
         return False
-    digest = _digest()
+    parts = json.dumps(_parts())
+    digest = _digest(parts)
     stamp = folder / DIGEST
     if stamp.is_file() and stamp.read_text("utf-8") == digest:
         return True
@@ -44,7 +50,7 @@ def build(folder: Path = BUILT, report: Callable[[str], None] = print) -> bool:
     report("building the playground")
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(
-        [node, "playground.mjs", str(folder.resolve())],
+        [node, "playground.mjs", str(folder.resolve()), parts],
         cwd=FRONTEND,
         check=True,
         capture_output=True,
@@ -54,9 +60,29 @@ def build(folder: Path = BUILT, report: Callable[[str], None] = print) -> bool:
     return True
 
 
-def _digest() -> str:
+def _parts() -> dict[str, object]:
+    """Return where the parts of the importer are that are not ours, and their licenses."""
+    import onnx
+
+    protobuf = import_module("google.protobuf")
+    assert protobuf.__file__ is not None
+    return {
+        "protobuf": str(Path(protobuf.__file__).parent),
+        "messages": str(Path(onnx.__file__).with_name("onnx_ml_pb2.py")),
+        "opset": onnx.defs.onnx_opset_version(),
+        "licences": [_license("protobuf"), _license("onnx")],
+    }
+
+
+def _license(package: str) -> str:
+    installed = distribution(package)
+    files = [file for file in installed.files or () if file.name == "LICENSE"]
+    return f"{package} {installed.version}\n\n{files[0].read_text().strip()}\n"
+
+
+def _digest(parts: str) -> str:
     """Return a digest of everything that the playground is made from."""
-    total = hashlib.sha256()
+    total = hashlib.sha256(parts.encode())
     for path in sorted(_sources()):
         total.update(f"{path.relative_to(ROOT)}\n".encode())
         total.update(path.read_bytes())
@@ -67,7 +93,9 @@ def _sources() -> Iterator[Path]:
     yield from (ROOT / "relay_explorer").rglob("*.py")
     for folder in ("playground", "core"):
         yield from (path for path in (FRONTEND / "src" / folder).rglob("*") if path.is_file())
-    for name in ("playground.mjs", "playground_archive.py", "bundling.mjs", "package-lock.json"):
+    for name in (
+        "playground.mjs", "playground_archive.py", "playground_onnx.py", "bundling.mjs", "package-lock.json",
+    ):  # fmt: skip
         yield FRONTEND / name
 
 

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 
 from ..ir.errors import RelayError
 from ..ir.expr import Function, Var
 from ..ir.module import IRModule
+from ..ir.ndarray import NDArray
 from ..ir.types import TensorType
 from ..views.evaluation.rerun import argument
 
 MAX_ELEMENTS = 20_000  # of a tensor that is filled in
+_NONE: Mapping[str, NDArray] = MappingProxyType({})
 _PATTERN = (1.0, -0.5, 2.0, 0.25, -1.0, 0.5, 0.0, -2.0)
 
 
-def arguments_of(module: IRModule, texts: object) -> list[object]:
+def arguments_of(module: IRModule, texts: object, weights: Mapping[str, NDArray] = _NONE) -> list[object]:
     """Return the arguments: `texts`, one for each parameter, are Relay literals or nested lists of numbers;
-    an empty text stands for a default.
+    an empty text stands for a default. That is one of the `weights`, which are known by name, or filled in.
     """
     main = next((f for v, f in module.functions.items() if v.name_hint == "main"), None)
     if not isinstance(main, Function):
         return []
     written: Sequence[object] = texts if isinstance(texts, (list, tuple)) else ()
     return [
-        argument(param, text, module) if isinstance(text, str) and text.strip() else _default(param, number)
+        argument(param, text, module)
+        if isinstance(text, str) and text.strip()
+        else _weight(param, weights) or _default(param, number)
         for number, (param, text) in enumerate(
             zip(main.params, [*written, *[""] * max(0, len(main.params) - len(written))])
         )
     ]
+
+
+def _weight(param: Var, weights: Mapping[str, NDArray]) -> NDArray | None:
+    """Return the model's value of a parameter that still has the name and type of a weight."""
+    value, type_ = weights.get(param.name_hint), param.type_annotation
+    if value is None or not isinstance(type_, TensorType) or not type_.is_static:
+        return None
+    return value if (type_.concrete_shape, type_.dtype) == (value.shape, value.dtype) else None
 
 
 def _default(param: Var, number: int) -> object:

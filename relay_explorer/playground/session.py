@@ -13,10 +13,10 @@ from ..ir.expr import Function
 from ..ir.module import IRModule
 from ..text import parse
 from ..typing import Inference, record
-from ..views.registry import views
 from .arguments import arguments_of
-from .description import LEFT_OUT, VIEWS
+from .description import LEFT_OUT, MAX_MODEL, VIEWS, options_of
 from .highlight import tokens
+from .models import Model, opened
 from .problems import problem
 
 SOURCE = "program"  # the name by which errors refer to the editor's text
@@ -32,11 +32,35 @@ class Session:
     A request has the `text` of a program, the `view`, and its `options` as texts. The answer has the `view`'s
     data or null, the `problems` to show,
     the text's `tokens`, and the `params` of `@main`. Nothing in a request is executed.
+
+    A model that was opened has a text, too. A request with exactly this text is about the model itself, which
+    knows the nodes that its expressions came from; with any other text, about what that text says.
     """
 
     def __init__(self) -> None:
         self._text: str | None = None
         self._inference: Inference | None = None
+        self._model: Model | None = None
+
+    def open(self, name: str, data: bytes) -> str:
+        """Open the model in a file; return its `text`, null where there is none, and the `problems`, as
+        JSON.
+        """
+        start = time.perf_counter()
+        result: dict[str, Any] = {"text": None, "problems": []}
+        self._model = None
+        try:
+            if len(data) > MAX_MODEL:
+                raise RelayError(
+                    f"the file has {len(data):,} bytes; the playground reads models of at most {MAX_MODEL:,}"
+                )
+            self._model = opened(name, data, MAX_TEXT)
+            self._text = None  # of the same text as a model that was opened before
+            result["text"] = self._model.text
+        except Exception as error:
+            result["problems"].append(problem(error, SOURCE))
+        result["seconds"] = round(time.perf_counter() - start, 4)
+        return json.dumps(result, separators=(",", ":"))
 
     def answer(self, request: str) -> str:
         """Answer one request. Errors are part of the answer."""
@@ -58,12 +82,17 @@ class Session:
             result["tokens"] = tokens(text)
             self._text, self._inference = text, None
         if self._inference is None:  # or the text is no program, and its error is raised again
-            self._inference = record(parse(text, SOURCE))
+            model = self._model_of(text)
+            self._inference = record(parse(text, SOURCE) if model is None else model.module)
         if self._inference.error is not None:
             result["problems"].append(problem(self._inference.error, SOURCE))
         module = self._inference.source
         result["params"] = _params(module)
         return self._build(question["view"], self._inference, module, question["options"])
+
+    def _model_of(self, text: str | None) -> Model | None:
+        """Return the model that a text stands for, if it does."""
+        return self._model if self._model is not None and self._model.text == text else None
 
     def _build(
         self,
@@ -74,7 +103,16 @@ class Session:
     ) -> str:
         if view in LEFT_OUT:
             raise RelayError(f"the view `{view}` is not part of the playground", help=[LEFT_OUT[view]])
-        names = views()[view].option_names()
+        model = self._model_of(self._text)
+        if view == "source" and model is None:
+            raise RelayError(
+                "this view shows the nodes of an ONNX model, and the text of a program does not keep them",
+                help=[
+                    "open an ONNX file",
+                    "after an edit of its text, undo it or open the file again",
+                ],
+            )
+        names = options_of(view)
         chosen: dict[str, Any] = {}
         for option in ("passes", "against"):
             if option in names and str(options.get(option, "")).strip():
@@ -85,8 +123,9 @@ class Session:
             texts = options.get("args", ())
             # The view of sharing has arguments of its own: nothing but ones.
             if view != "sharing" or (isinstance(texts, list) and any(texts)):
-                chosen["args"] = arguments_of(module, texts)
-        data = explore(subject, view, title=_title(module), name=SOURCE, **chosen).to_json()
+                chosen["args"] = arguments_of(module, texts, self._model.weights if self._model else {})
+        title = _title(module) if model is None else ""
+        data = explore(subject, view, title=title, name=SOURCE, **chosen).to_json()
         if len(data) > MAX_ANSWER:
             raise RelayError(
                 f"the picture of this program would take {len(data):,} characters of data; "

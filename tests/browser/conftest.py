@@ -11,6 +11,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.pages import ARGUMENTS, CHROMIUM, ORIGIN, ROOT, Opener, Site, page_html
 
+# Fixtures, for the tests of the playground.
+from tests.browser.playground_page import playground_site as playground_site
+from tests.browser.playground_page import running as running
+from tests.browser.playground_page import visit as visit
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:

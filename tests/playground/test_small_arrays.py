@@ -134,3 +134,14 @@ def test_what_is_not_here_is_said() -> None:
         small.fft.rfft([1.0])
     with pytest.raises(ValueError, match="too large for the playground"):
         small.zeros((10_000, 10_000))
+
+
+@pytest.mark.parametrize("bins", [1, 3, 12])
+@pytest.mark.parametrize("limits", [None, (-2.0, 2.0), (0.0, 0.5)], ids=str)
+def test_histograms(bins: int, limits: tuple[float, float] | None) -> None:
+    values = [((i * 37) % 29 - 13) / 8 for i in range(40)]
+    for numbers in (values, [3.0, 3.0], []):
+        counts, edges = small.histogram(small.asarray(numbers, "float64"), bins, limits)
+        expected = np.histogram(np.array(numbers), bins, limits)
+        assert counts.tolist() == expected[0].tolist()
+        assert edges.tolist() == pytest.approx(expected[1].tolist())

@@ -6,18 +6,21 @@ import { formatLink, parseLink } from "../core/programlink.js";
 import { ViewOptions } from "./options.js";
 import { Picture } from "./picture.js";
 import { Problems } from "./problems.js";
-import { Runtime, Stopped, partsFrom } from "./runtime.js";
+import { Runtime, Stopped, importerFrom, partsFrom } from "./runtime.js";
 /** @import { Answer, Description, Example, Options, Request, Saved } from "./types.js" */
 /** @import { Status } from "./runtime.js" */
 
 const PAUSE = 40; // ms after a key, so that a burst of keys is one request
-const MAX_FILE = 1_000_000; // bytes
+const MAX_FILE = 1_000_000; // bytes of a program's text
+const BLANK = [9, 10, 12, 13]; // control characters that texts have
 
 export class Playground {
   view = "";
   active = false;
   busy = false;
   again = false;
+  /** The file with a model that is to be opened next. @type {File | null} */
+  file = null;
   /** The state of the explorer that a link asks for, until it is drawn. @type {string | undefined} */
   wanted = undefined;
   timer = 0;
@@ -34,6 +37,7 @@ export class Playground {
     this.description = description;
     this.runtime = new Runtime({
       load: partsFrom(base),
+      loadImporter: importerFrom(base),
       onStatus: (status, text) => this.status(status, text),
     });
     this.build(shadow);
@@ -130,7 +134,7 @@ export class Playground {
         this.halt,
         h("label", null, "View ", this.views),
         this.examples,
-        this.button("Open", "Open a file of Relay text", () => input.click()),
+        this.button("Open", "Open an ONNX model, or a file of Relay text", () => input.click()),
         this.button("Link", "Copy a link to this program", () => this.share()),
         input,
         this.told,
@@ -253,6 +257,7 @@ export class Playground {
     try {
       do {
         this.again = false;
+        if (this.file && !(await this.openModel(this.file))) continue;
         const request = this.request();
         this.show(await this.runtime.ask(request), request);
       } while (this.again);
@@ -296,27 +301,43 @@ export class Playground {
   /** @param {File | undefined} file */
   async read(file) {
     if (!file) return;
-    if (file.size > MAX_FILE) {
+    const head = new Uint8Array(await file.slice(0, 4096).arrayBuffer());
+    const model = head.some((byte) => byte < 32 && !BLANK.includes(byte));
+    const most = model ? this.description.largest_model : MAX_FILE;
+    if (file.size > most) {
       this.refused(
         new Error(
-          `${file.name} has ${file.size.toLocaleString("en")} bytes; the page reads at most ${MAX_FILE.toLocaleString("en")}. ` +
-            "The command relay-explorer explore reads larger ones.",
+          `${file.name} has ${file.size.toLocaleString("en")} bytes; the page reads at most ${most.toLocaleString("en")}. ` +
+            "The command relay-explorer serve opens larger ones on your machine.",
         ),
       );
       return;
     }
-    const text = asText(new Uint8Array(await file.arrayBuffer()));
-    if (text === null) {
-      this.refused(
-        new Error(
-          `${file.name} is not text. The page reads programs of Relay; a model of ONNX or of another framework can be opened on ` +
-            "your machine, with the command relay-explorer serve.",
-        ),
-      );
+    if (model) {
+      this.file = file;
+      this.start();
       return;
     }
+    const text = new TextDecoder().decode(await file.arrayBuffer());
     this.load({ text, view: this.view, options: {}, state: "" });
     this.start();
+  }
+
+  /**
+   * Opens a model, and shows its program; returns whether there is one.
+   * @param {File} file
+   */
+  async openModel(file) {
+    this.file = null;
+    const { text, problems } = await this.runtime.open(file);
+    if (text === null) {
+      this.picture?.outdated(true);
+      this.editor?.underline([]);
+      this.problems?.show(problems);
+      return false;
+    }
+    this.load({ text, view: this.view, options: {}, state: "" });
+    return true;
   }
 
   /** Keeps the program in the address, so that reloading and going back find it again. */
@@ -372,17 +393,3 @@ export class Playground {
 
 /** @param {string} message */
 const notice = (message) => ({ message, place: null, notes: [], help: [] });
-
-/**
- * A file's content as text, or null where it is none.
- * @param {Uint8Array} bytes
- */
-function asText(bytes) {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    // eslint-disable-next-line no-control-regex
-    return /[\x00-\x08\x0e-\x1f]/.test(text.slice(0, 4096)) ? null : text;
-  } catch {
-    return null;
-  }
-}

@@ -1,7 +1,7 @@
 // Python in a worker: it is loaded when it is first asked for, answers one request at a time, and is ended and started again
 // when it takes too long or the reader stops it. The page itself never waits.
 import { inflated } from "../core/bytes.js";
-/** @import { Answer, FromWorker, Parts, Request, ToWorker } from "./types.js" */
+/** @import { Answer, FromWorker, ModelBytes, Opened, Parts, Request, ToWorker } from "./types.js" */
 
 const MAX_SECONDS = 20;
 
@@ -19,15 +19,18 @@ export class Runtime {
   module = null;
   /** @type {Promise<void> | null} */
   started = null;
-  /** @type {{ id: number, resolve(answer: Answer): void, reject(error: Error): void, timer: number } | null} */
+  /** @type {{ id: number, resolve(answer: any): void, reject(error: Error): void, timer: number } | null} */
   waiting = null;
+  /** The file with a model that was opened, the text of its program, and whether the worker has it. @type {{ file: File, text: string, held: boolean } | null} */
+  model = null;
   number = 0;
 
   /**
-   * @param {{ load(): Promise<Parts>, onStatus(status: Status, text: string): void, seconds?: number }} hooks
+   * @param {{ load(): Promise<Parts>, loadImporter(): Promise<string>, onStatus(status: Status, text: string): void, seconds?: number }} hooks
    */
-  constructor({ load, onStatus, seconds = MAX_SECONDS }) {
+  constructor({ load, loadImporter, onStatus, seconds = MAX_SECONDS }) {
     this.load = load;
+    this.loadImporter = loadImporter;
     this.onStatus = onStatus;
     this.seconds = seconds;
   }
@@ -85,31 +88,69 @@ export class Runtime {
     this.tell("ready", "Ready");
   }
 
-  /** @param {ToWorker} message */
-  send(message) {
-    this.worker?.postMessage(message);
+  /**
+   * @param {ToWorker} message
+   * @param {Transferable[]} [moved]
+   */
+  send(message, moved = []) {
+    this.worker?.postMessage(message, moved);
   }
 
   /**
-   * Asks, and gives up after the time limit: the worker is ended, because Python cannot be interrupted from outside.
    * @param {Request} request
    * @returns {Promise<Answer>}
    */
   async ask(request) {
     await this.start();
+    // A worker that was started anew has lost the model to which the text belongs.
+    if (this.model?.text === request.text && !this.model.held) await this.open(this.model.file);
+    return this.exchange(
+      (id) => this.send({ id, request: JSON.stringify(request) }),
+      "Working …",
+      "Does the program run forever, or is it very large? Fewer recorded steps, or smaller arguments, help.",
+    );
+  }
+
+  /**
+   * Opens the model in a file. The page keeps the file, and reads it again for another worker.
+   * @param {File} file
+   * @returns {Promise<Opened>}
+   */
+  async open(file) {
+    await this.start();
+    this.model = null;
+    const [importer, bytes] = await Promise.all([this.loadImporter(), file.arrayBuffer()]);
+    /** @type {ModelBytes} */
+    const model = { name: file.name, bytes: new Uint8Array(bytes) };
+    /** @type {Opened} */
+    const opened = await this.exchange(
+      (id) => this.send({ id, model, importer }, [bytes]),
+      `Opening ${file.name} …`,
+      "The model is too large for this page. The command relay-explorer serve opens it on your machine.",
+    );
+    if (opened.text !== null) this.model = { file, text: opened.text, held: true };
+    return opened;
+  }
+
+  /**
+   * Sends a message, and waits for its answer up to the time limit. Then the worker is ended, because Python cannot be
+   * interrupted from outside.
+   * @param {(id: number) => void} send
+   * @param {string} doing
+   * @param {string} advice what to say when it takes too long
+   * @returns {Promise<any>}
+   */
+  exchange(send, doing, advice) {
     if (this.waiting) throw new Error("one request at a time");
     const id = ++this.number;
-    this.tell("busy", "Working …");
+    this.tell("busy", doing);
     return new Promise((resolve, reject) => {
       const timer = window.setTimeout(
-        () =>
-          this.stop(
-            `Stopped after ${this.seconds} seconds. Does the program run forever, or is it very large? Fewer recorded steps, or smaller arguments, help.`,
-          ),
+        () => this.stop(`Stopped after ${this.seconds} seconds. ${advice}`),
         this.seconds * 1000,
       );
       this.waiting = { id, resolve, reject, timer };
-      this.send({ id, request: JSON.stringify(request) });
+      send(id);
     });
   }
 
@@ -141,6 +182,7 @@ export class Runtime {
     this.worker = null;
     this.started = null;
     this.waiting = null;
+    if (this.model) this.model.held = false;
   }
 
   /** @param {string} why */
@@ -158,17 +200,38 @@ export class Runtime {
  * @param {string} base
  * @returns {() => Promise<Parts>}
  */
-export function partsFrom(base) {
-  /** @type {Promise<Parts> | null} */
-  let parts = null;
+export const partsFrom = (base) =>
+  once(async () => {
+    await Promise.all(["python.js", "package.js"].map((name) => script(base + name)));
+    return /** @type {any} */ (window).relayPlaygroundParts;
+  });
+
+/**
+ * The importer of ONNX files, which is needed only when the first is opened.
+ * @param {string} base
+ * @returns {() => Promise<string>}
+ */
+export const importerFrom = (base) =>
+  once(async () => {
+    await script(`${base}onnx.js`);
+    return /** @type {any} */ (window).relayPlaygroundParts.onnx;
+  });
+
+/**
+ * Loads once; after a failure, the next call tries again.
+ * @template T
+ * @param {() => Promise<T>} load
+ * @returns {() => Promise<T>}
+ */
+function once(load) {
+  /** @type {Promise<T> | null} */
+  let loaded = null;
   return () => {
-    parts ??= Promise.all(["python.js", "package.js"].map((name) => script(base + name)))
-      .then(() => /** @type {any} */ (window).relayPlaygroundParts)
-      .catch((error) => {
-        parts = null;
-        throw error;
-      });
-    return parts;
+    loaded ??= load().catch((error) => {
+      loaded = null;
+      throw error;
+    });
+    return loaded;
   };
 }
 

@@ -9,7 +9,15 @@ export interface Parts {
 }
 
 export type ToWorker =
-  { parts: Omit<Parts, "worker">; module: WebAssembly.Module | null } | { id: number; request: string };
+  | { parts: Omit<Parts, "worker">; module: WebAssembly.Module | null }
+  | { id: number; request: string }
+  | { id: number; model: ModelBytes; importer: string };
+
+/** A file with a model. */
+export interface ModelBytes {
+  name: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
 
 export type FromWorker =
   { ready: true } | { module: WebAssembly.Module } | { failed: string } | { id: number; answer: string };
@@ -45,6 +53,13 @@ export interface Answer {
   seconds: number;
 }
 
+/** What `Session.open` returns: the text of a model's program, or null where the file has none. */
+export interface Opened {
+  text: string | null;
+  problems: Problem[];
+  seconds: number;
+}
+
 export interface Example {
   title: string;
   view: string;
@@ -55,6 +70,8 @@ export interface Example {
 /** What `description()` in relay_explorer/playground returns. */
 export interface Description {
   views: { name: string; help: string; options: string[] }[];
+  /** In bytes. */
+  largest_model: number;
   passes: { usage: string; summary: string }[];
   examples: Example[];
 }

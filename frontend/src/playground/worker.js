@@ -12,6 +12,11 @@ const INDEX = "https://playground.invalid/"; // no request goes there: `fetch` b
 /** @type {any} */
 const scope = globalThis;
 
+/** Where Python finds the importer of models. */
+const IMPORTER = "/onnx.zip";
+
+/** @type {any} */
+let python = null;
 /** @type {((request: string) => string) | null} */
 let answer = null;
 
@@ -21,6 +26,7 @@ const tell = (message) => scope.postMessage(message);
 scope.onmessage = async (/** @type {MessageEvent<ToWorker>} */ { data }) => {
   try {
     if ("parts" in data) await start(data);
+    else if ("model" in data) tell({ id: data.id, answer: await open(data) });
     else tell({ id: data.id, answer: answer?.(data.request) ?? "" });
   } catch (error) {
     tell({ failed: String(/** @type {Error} */ (error)?.message ?? error).slice(0, 2000) });
@@ -47,7 +53,7 @@ async function start({ parts, module }) {
     own.grow(Math.max(0, Math.ceil((memory.length - own.buffer.byteLength) / 65_536)));
     return { module: compiled, instance };
   };
-  const python = await loadPyodide(
+  python = await loadPyodide(
     /** @type {any} */ ({
       indexURL: INDEX,
       createPyodideModule,
@@ -63,6 +69,16 @@ async function start({ parts, module }) {
     Object.defineProperty(scope, name, { value: undefined, configurable: true });
   answer = python.globals.get("answer");
   tell({ ready: true });
+}
+
+/**
+ * Opens a model. The importer comes with it, and is unpacked once.
+ * @param {Extract<ToWorker, { model: unknown }>} message
+ * @returns {Promise<string>}
+ */
+async function open({ model, importer }) {
+  if (!python.FS.analyzePath(IMPORTER).exists) python.FS.writeFile(IMPORTER, await inflated(importer));
+  return python.globals.get("open_model")(model.name, model.bytes, IMPORTER);
 }
 
 /** Growing the memory fails above a bound, as if the machine had no more. */

@@ -16,6 +16,10 @@ class ModelFileError(RelayError):
     """A model file cannot be read: it is truncated, of another format, inconsistent or too large."""
 
 
+class ExternalDataError(ModelFileError):
+    """The weights of a model are in another file, and where that is, is not known."""
+
+
 class DynamicShapeError(RelayError):
     """A converter needs a shape, or a value computed from shapes, that is known only at run time.
 

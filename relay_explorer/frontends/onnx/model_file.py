@@ -33,17 +33,20 @@ class ModelFile:
 def read(model: object) -> ModelFile:
     """Read a model; raise a ModelFileError if it is not an ONNX model.
 
-    A file is mapped into memory, and its weights stay there.
+    A file is mapped into memory, and its weights stay there. Bytes have no name; where they are those of a
+    named file, `named` reads them.
     """
+    if isinstance(model, ModelFile):
+        return model
     onnx = require("onnx", "onnx")
     if isinstance(model, (str, os.PathLike)):
         path = Path(os.fspath(model))
         if path.is_dir():
             raise ModelFileError(f"{str(path)!r} is a folder, not an ONNX model")
-        return _parsed(onnx, mapped(path), path.parent, path.name)
+        return _parsed(onnx, mapped(path), path.parent, path.name, repr(path.name))
     if isinstance(model, (bytes, bytearray, memoryview)):
         data = memoryview(model)
-        return _parsed(onnx, data if data.readonly else memoryview(bytes(data)), None, "model")
+        return _parsed(onnx, data if data.readonly else memoryview(bytes(data)), None, "model", "the bytes")
     if isinstance(model, onnx.ModelProto):
         return ModelFile(_checked(model, "the ModelProto"), Tensors(None), plain(model.graph.name) or "model")
     if hasattr(model, "model_proto"):  # torch.onnx.ONNXProgram
@@ -53,8 +56,12 @@ def read(model: object) -> ModelFile:
     )
 
 
-def _parsed(onnx: Anything, data: memoryview, folder: Path | None, name: str) -> ModelFile:
-    what = f"{name!r}" if folder is not None else "the bytes"
+def named(data: bytes, name: str) -> ModelFile:
+    """Read the content of a file that is not on this machine's disk; its external data cannot be read."""
+    return _parsed(require("onnx", "onnx"), memoryview(data), None, name, repr(name))
+
+
+def _parsed(onnx: Anything, data: memoryview, folder: Path | None, name: str, what: str) -> ModelFile:
     if not len(data):
         raise ModelFileError(f"{what}: the file is empty, not an ONNX model")
     head = bytes(data[:16])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any as Anything
 
 from ...ir.ndarray import NDArray, itemsize
-from ..base.errors import ModelFileError
+from ..base.errors import ExternalDataError, ModelFileError
 from .few_bits import TYPES, FewBits, unpacked
 from .types import MOST_ELEMENTS, dtype_of, plain
 
@@ -100,7 +100,7 @@ class Tensors:
         where = f"the external data of %{proto.name}"
         entries = {plain(entry.key): plain(entry.value) for entry in proto.external_data}
         if self.folder is None:
-            raise ModelFileError(
+            raise ExternalDataError(
                 f"{where} are in another file, {entries.get('location', '')!r}",
                 help=["give from_onnx the path of the model, or load it with onnx.load"],
             )

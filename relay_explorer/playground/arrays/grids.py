@@ -9,7 +9,7 @@ from typing import Any
 
 from .core import Array, asarray, function, strides
 from .dtypes import INT64, Number
-from .shapes import _shape, broadcast_to, moveaxis, ogrid_of, stack, swapaxes, take_along_axis
+from .shapes import _shape, broadcast_to, linspace, moveaxis, ogrid_of, stack, swapaxes, take_along_axis
 
 
 @function
@@ -33,6 +33,21 @@ def searchsorted(a: Any, values: Any, side: str = "left", **keywords: Any) -> Ar
     x, wanted = asarray(a), asarray(values)
     find = bisect.bisect_left if side == "left" else bisect.bisect_right
     return Array(wanted.shape, INT64, [find(x.values, v) for v in wanted.values])
+
+
+@function
+def histogram(a: Any, bins: int = 10, range: Any = None, **keywords: Any) -> tuple[Array, Array]:
+    values = [float(v) for v in asarray(a).values]
+    low, high = map(float, range or (min(values, default=0.0), max(values, default=1.0)))
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = linspace(low, high, bins + 1)
+    counts = [0] * bins
+    for value in values:
+        if low <= value <= high:
+            # The last bin has both its ends.
+            counts[min(bisect.bisect_right(edges.values, value), bins) - 1] += 1
+    return Array((bins,), INT64, counts), edges
 
 
 @function
