@@ -7,6 +7,7 @@ from functools import cache
 from matplotlib.axes import Axes
 
 from figures.chart import Chart
+from figures.style import palette
 from relay_explorer import models, relay
 from relay_explorer.analysis.storage import StoragePlan
 from relay_explorer.interop.charts.plans import draw_addresses
@@ -25,7 +26,8 @@ def plan() -> StoragePlan:
     return relay.analysis.plan_memory(fused["main"])
 
 
-def draw(axes: Axes, colors: dict[str, str]) -> None:
+def draw(axes: Axes, theme: str) -> None:
+    colors = palette(theme)
     whole = plan()
     soft = colors["soft"]
     axes.set_xlim(0, len(whole.steps))

@@ -8,11 +8,11 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from figures.chart import Chart
-from relay_explorer.interop.charts.style import bars, say
+from relay_explorer.interop import plot_parts
+from relay_explorer.interop.charts.bars import rows
 
 DATA = Path(__file__).parents[1] / "benchmarks" / "quantized_on_arm.json"
-WIDTH, LEFT, RIGHT = 480, 112, 64
-BAR, GAP, HEAD, TOP, KEY = 20, 6, 28, 4, 62
+WIDTH, LEFT, RIGHT, TOP, ROW, KEY = 480, 112, 4, 2, 25, 66
 TITLES = ("words of 16, states of 32 (ours)", "words of 300, states of 150 (the paper's)")
 PARTS = {
     "products": ("purple", "products with weights"),
@@ -38,34 +38,22 @@ def _rows() -> dict[str, dict[str, dict[str, float]]]:
 
 
 ROWS = _rows()
-HEIGHT = TOP + sum(HEAD + len(rows) * (BAR + GAP) + 10 for rows in ROWS.values()) + KEY
+HEIGHT = TOP + ROW * rows(ROWS) + KEY
 
 
 def total(parts: dict[str, float]) -> float:
     return sum(parts.values())
 
 
-def draw(axes: Axes, colors: dict[str, str]) -> None:
-    axes.set_xlim(0, 1)  # each network's float32 is 1
-    axes.set_ylim(HEIGHT, 0)
-    axes.set_axis_off()
-    y = float(TOP)
-    for title, rows in ROWS.items():
-        say(axes, title, (0, y + 16), (8 - LEFT, 0), size=14, weight="bold")
-        y += HEAD
-        for name, parts in rows.items():
-            middle, start = y + BAR / 2, 0.0
-            say(axes, name, (0, middle), (-8, -4.5), size=13.5, ha="right")
-            for part, count in parts.items():
-                end = start + count / total(rows["float32"])
-                bars(axes, colors, [middle], [start], [end], f"hue-{PARTS[part][0]}", BAR)
-                start = end
-            say(axes, f"{total(parts):,.0f}", (start, middle), (8, -4.5), size=13.5)
-            y += BAR + GAP
-        y += 10
-    for (hue, words), (x, down) in zip(PARTS.values(), ((0.0, 14), (0.67, 14), (0.0, 40))):
-        bars(axes, colors, [y + down], [x], [x + 0.09], f"hue-{hue}", 16)
-        say(axes, words, (x + 0.09, y + down), (8, -4.5), size=13.5)
+def draw(axes: Axes, theme: str) -> None:
+    hues = {words: hue for hue, words in PARTS.values()}
+    named = {
+        title: {
+            name: {PARTS[part][1]: count for part, count in parts.items()} for name, parts in each.items()
+        }
+        for title, each in ROWS.items()
+    }
+    plot_parts(named, axes, relative=True, hues=hues, theme=theme)
 
 
 def _words() -> str:
@@ -84,5 +72,5 @@ FIGURE = Chart(
     f"""Bars for two TreeLSTMs: thousands of instructions that the program executes for a sentence, in float32
     and with 8-bit integers on two boards, divided into products with weights, other kernels, and the rest.
     {_words()}.""",
-    (LEFT, 0, RIGHT, 0), draw,
+    (LEFT, TOP, RIGHT, KEY), draw,
 )  # fmt: skip

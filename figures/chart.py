@@ -74,13 +74,16 @@ def _shape(path: ElementTree.Element, place: ElementTree.Element | None = None) 
 def _text(node: ElementTree.Element) -> str:
     properties = _paint(node)
     size = number(float(properties["font-size"].removesuffix("px")))
-    place = f'x="{number(float(node.attrib["x"]))}" y="{number(float(node.attrib["y"]))}" font-size="{size}"'
+    place_x, place_y = (number(float(node.attrib[axis])) for axis in "xy")
+    place = f'x="{place_x}" y="{place_y}" font-size="{size}"'
     anchor = properties.get("text-anchor", "start")
     align = "" if anchor == "start" else f' text-anchor="{anchor}"'
     weight = ' font-weight="650"' if properties.get("font-weight", "400") in {"bold", "700"} else ""
     family = f' font-family="{MONO}"' if "monospace" in properties["font-family"] else ""
     fill = properties.get("fill", "#000000")
-    return f'<text {place} fill="{fill}"{align}{weight}{family}>{escape(node.text or "")}</text>'
+    turned = re.match(r"rotate\(-90", node.get("transform", ""))
+    turn = f' transform="rotate(-90 {place_x} {place_y})"' if turned else ""
+    return f'<text {place} fill="{fill}"{align}{weight}{family}{turn}>{escape(node.text or "")}</text>'
 
 
 def _flat(root: ElementTree.Element) -> Iterator[str]:
@@ -108,10 +111,10 @@ class Chart:
     title: str
     description: str
     margins: tuple[float, float, float, float]  # of the axes: left, top, right, bottom
-    draw: Callable[[Axes, dict[str, str]], None]
+    draw: Callable[[Axes, str], None]
 
     def svg(self, theme: str) -> str:
-        """Return the SVG file in one theme; `draw` gets the axes and the colors."""
+        """Return the SVG file in one theme; `draw` gets the axes and the theme."""
         colors = palette(theme)
         left, top, right, bottom = self.margins
         width, height = self.width - left - right, self.height - top - bottom
@@ -120,7 +123,7 @@ class Chart:
             plot = Plot(figsize=(self.width / 72, self.height / 72))
             FigureCanvasSVG(plot)
             place = (left / self.width, bottom / self.height, width / self.width, height / self.height)
-            self.draw(plot.add_axes(place), colors)
+            self.draw(plot.add_axes(place), theme)
             file = io.StringIO()
             plot.savefig(file, format="svg", metadata={"Date": None})
         return document(self, _flat(ElementTree.fromstring(file.getvalue())))

@@ -9,6 +9,7 @@ from math import prod
 from matplotlib.axes import Axes
 
 from figures.chart import Chart
+from figures.style import palette
 from relay_explorer import models, relay
 from relay_explorer.interop.charts.style import bars, say
 from relay_explorer.ir.narrow import as_call, as_op, as_tensor_type
@@ -28,7 +29,8 @@ def _results() -> list[tuple[str, int]]:
     ]
 
 
-def draw(axes: Axes, colors: dict[str, str]) -> None:
+def draw(axes: Axes, theme: str) -> None:
+    colors = palette(theme)
     results = _results()
     sizes = [float(size) for _, size in results]
     rows = [float(row) for row in range(len(results))]

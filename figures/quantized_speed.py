@@ -9,11 +9,11 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from figures.chart import Chart
-from relay_explorer.interop.charts.style import bars, say
+from relay_explorer.interop import plot_bars
+from relay_explorer.interop.charts.bars import rows
 
 DATA = Path(__file__).parents[1] / "benchmarks" / "quantized.json"
-WIDTH, LEFT, RIGHT = 480, 116, 40
-BAR, GAP, HEAD, TOP, BELOW = 14, 4, 24, 30, 8
+WIDTH, LEFT, RIGHT, TOP, ROW = 480, 116, 20, 28, 18
 PROGRAMS = {
     "ours": ("this compiler", "blue"),
     "onnx": ("ONNX Runtime", "orange"),
@@ -27,48 +27,27 @@ def _speedups() -> dict[str, dict[str, float]]:
     """
     seconds = json.loads(DATA.read_text("utf-8"))["1"]
     speedups = {
-        network: {program: times["float"] / times[program] for program in PROGRAMS}
+        network: {name: times["float"] / times[program] for program, (name, _) in PROGRAMS.items()}
         for network, times in seconds.items()
     }
     means = {
-        program: math.prod(each[program] for each in speedups.values()) ** (1 / len(speedups))
-        for program in PROGRAMS
+        name: math.prod(each[name] for each in speedups.values()) ** (1 / len(speedups))
+        for name, _ in PROGRAMS.values()
     }
     return speedups | {"geometric mean": means}
 
 
 SPEEDUPS = _speedups()
-GROUP = HEAD + len(PROGRAMS) * (BAR + GAP)
-HEIGHT = TOP + len(SPEEDUPS) * GROUP + BELOW
-MOST = math.ceil(max(max(each.values()) for each in SPEEDUPS.values()))
+HEIGHT = TOP + ROW * rows(SPEEDUPS)
 
 
-def draw(axes: Axes, colors: dict[str, str]) -> None:
-    axes.set_xlim(0, MOST)
-    axes.set_ylim(HEIGHT - TOP - BELOW, 0)
-    axes.set_xticks(range(MOST + 1), [f"{mark}×" for mark in range(MOST + 1)])
-    axes.xaxis.tick_top()
-    axes.tick_params(top=False)
-    axes.grid(axis="x")
-    axes.axvline(1, color=colors["edge"], linewidth=1, zorder=0.6)
-    ticks, labels = [], []
-    for number, (network, speedups) in enumerate(SPEEDUPS.items()):
-        y = number * GROUP
-        say(axes, network, (0, y + 15), (4 - LEFT, 0), size=14, weight="bold")
-        for index, (program, speedup) in enumerate(speedups.items()):
-            middle = y + HEAD + index * (BAR + GAP) + BAR / 2
-            label, hue = PROGRAMS[program]
-            bars(axes, colors, [middle], [0], [speedup], f"hue-{hue}", BAR)
-            say(axes, f"{speedup:.2f}", (speedup, middle), (5, -4.5), size=12)
-            ticks.append(middle)
-            labels.append(label)
-    axes.set_yticks(ticks, labels)
+def draw(axes: Axes, theme: str) -> None:
+    plot_bars(SPEEDUPS, axes, unit="×", start=1, hues=dict(PROGRAMS.values()), theme=theme)
 
 
 def _words() -> str:
     return "; ".join(
-        f"{network}: "
-        + ", ".join(f"{PROGRAMS[program][0]} {speedup:.2f}" for program, speedup in speedups.items())
+        f"{network}: " + ", ".join(f"{program} {speedup:.2f}" for program, speedup in speedups.items())
         for network, speedups in SPEEDUPS.items()
     )
 
@@ -77,5 +56,5 @@ FIGURE = Chart(
     "quantized_speed", WIDTH, HEIGHT, "Networks in 8-bit integers, over this compiler's float32",
     f"Bars: the speedup of networks in 8-bit integers over the same networks in float32, both on one thread. "
     f"{_words()}.",
-    (LEFT, TOP, RIGHT, BELOW), draw,
+    (LEFT, TOP, RIGHT, 0), draw,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from figures.chart import Chart
+from figures.style import palette
 from relay_explorer.interop.charts.runs import draw_roof
 from relay_explorer.interop.charts.style import say
 from relay_explorer.lower.profiling.measurement import stored
@@ -32,7 +33,8 @@ def _kernel(start: str) -> tuple[float, float]:
     return kernel.flops / kernel.traffic, kernel.flops / spent
 
 
-def draw(axes: Axes, colors: dict[str, str]) -> None:
+def draw(axes: Axes, theme: str) -> None:
+    colors = palette(theme)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(LEAST_X, MOST_X)

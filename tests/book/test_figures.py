@@ -94,27 +94,30 @@ def test_a_chart_does_not_depend_on_the_settings_of_matplotlib() -> None:
 
 
 def test_a_chart_keeps_markers_and_text_at_their_places() -> None:
-    def draw(axes: Axes, colors: dict[str, str]) -> None:
+    def draw(axes: Axes, theme: str) -> None:
         axes.set_xlim(0, 10)
         axes.set_ylim(0, 10)
         axes.set_axis_off()
-        axes.plot([5], [2], "o", color=colors["hue-blue"], markersize=6, markeredgewidth=0)
+        axes.plot([5], [2], "o", color=palette(theme)["hue-blue"], markersize=6, markeredgewidth=0)
         say(axes, "a < b, $5", (5, 2), (10, 0))
+        axes.text(0, 5, "upwards", rotation=90, rotation_mode="anchor")
 
     svg = Chart("dot", 200, 100, "A dot", "One dot.", (0, 0, 0, 0), draw).svg("light")
     assert '<circle cx="100" cy="80" r="3"' in svg
     assert '<text x="110" y="80"' in svg
     assert ">a &lt; b, $5</text>" in svg
+    assert re.search(r'transform="rotate\(-90 0 50\)"[^>]*>upwards<', svg)
 
 
 @pytest.mark.browser
 def test_no_text_leaves_its_sheet() -> None:
     from playwright.sync_api import sync_playwright
 
-    measure = """() => { const box = document.querySelector('svg').viewBox.baseVal;
+    # Of what is drawn: the box of a text itself does not know of a rotation.
+    measure = """() => { const sheet = document.querySelector('svg').getBoundingClientRect();
         return [...document.querySelectorAll('text')]
-            .filter(t => { const b = t.getBBox(); return Math.min(b.x, b.y) < 0
-                || b.x + b.width > box.width || b.y + b.height > box.height; })
+            .filter(t => { const b = t.getBoundingClientRect(); return b.left < sheet.left
+                || b.top < sheet.top || b.right > sheet.right || b.bottom > sheet.bottom; })
             .map(t => t.textContent) }"""
     with sync_playwright() as player:
         browser = player.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

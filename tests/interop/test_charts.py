@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
@@ -18,12 +20,17 @@ from matplotlib.patches import Rectangle
 
 from relay_explorer import models, relay
 from relay_explorer.interop import (
+    plot_bars,
     plot_calibration,
     plot_costs,
     plot_memory,
+    plot_parts,
     plot_passes,
     plot_profile,
+    plot_repeats,
     plot_roofline,
+    plot_series,
+    plot_speedups,
 )
 from relay_explorer.interop.palette import PALETTES
 from relay_explorer.ir import RelayError
@@ -31,6 +38,8 @@ from relay_explorer.lower.profiling.measurement import stored
 from relay_explorer.lower.profiling.profile import Profile, StepTime
 from relay_explorer.lower.runtime.kernel import Kernel
 from relay_explorer.lower.targets.target import Target
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(autouse=True)
@@ -186,6 +195,120 @@ class TestCosts:
         assert names(spent) == ["FuseOps"]
         with pytest.raises(RelayError, match="there are time, flops, bytes, kernels, expressions"):
             plot_passes(module, "FuseOps", what="joules")
+
+
+SPEEDS = {"one": {"ours": 2.0, "theirs": 0.5}, "two": {"ours": 4.0}}
+
+
+class TestBars:
+    def test_has_a_bar_for_each_number(self) -> None:
+        ax = drawn(plot_bars(SPEEDS, unit="×", hues={"theirs": "orange"}))
+        assert names(ax) == ["ours", "theirs", "ours"]
+        assert [bar.get_width() for bar in boxes(ax)] == [2.0, 0.5, 4.0]
+        assert words(ax) == ["one", "two", "2.00×", "0.50×", "4.00×"]
+        hues = [to_hex(bar.get_facecolor()) for bar in boxes(ax)]
+        light = PALETTES["light"]
+        assert hues == [light["hue-blue-fill"], light["hue-orange-fill"], light["hue-blue-fill"]]
+        assert ax.figure.description == "Bars. one, ours: 2.00×; one, theirs: 0.50×; two, ours: 4.00×."
+
+    def test_bars_of_what_is_slower_point_the_other_way(self) -> None:
+        ax = drawn(plot_bars(SPEEDS, unit="×", scale="log2", start=1))
+        assert [(bar.get_x(), bar.get_width()) for bar in boxes(ax)] == [(1, 1), (0.5, 0.5), (1, 3)]
+        assert [label.get_text() for label in ax.get_xticklabels()] == ["0.5×", "1×", "2×", "4×"]
+        with pytest.raises(RelayError, match="there is no scale 'ln'"):
+            plot_bars(SPEEDS, scale="ln")
+        with pytest.raises(RelayError, match="a logarithmic scale has no place for zero"):
+            plot_bars({"": {"nothing": 0.0}}, scale="log10")
+
+    def test_no_label_leaves_the_figure(self) -> None:
+        for scale in ("linear", "log2", "log10"):
+            ax = drawn(
+                plot_bars({"a": {"short": 1.25, "a name of thirty characters ...": 1234.5}}, scale=scale)
+            )
+            box = ax.figure.bbox
+            for text in [*ax.texts, *ax.get_yticklabels(), *ax.get_xticklabels()]:
+                extent = text.get_window_extent()
+                assert extent.x0 >= box.x0 - 1, (scale, text)
+                assert extent.x1 <= box.x1 + 1, (scale, text)
+
+
+class TestParts:
+    def test_has_parts_and_sums(self) -> None:
+        files = {"": {"static": {"library": 700.0, "weights": 50.0}, "dynamic": {"weights": 50.0}}}
+        ax = drawn(plot_parts(files, unit=" kB", hues={"library": "grey"}))
+        assert [round(bar.get_width(), 4) for bar in boxes(ax)] == [0.9333, 0.0667, 0.0667]
+        assert words(ax) == ["700", "750 kB", "50.0 kB"]
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["library", "weights"]
+
+    def test_groups_have_scales_of_their_own_on_request(self) -> None:
+        groups = {"a": {"x": {"p": 10.0}, "y": {"p": 5.0}}, "b": {"x": {"p": 1000.0}}}
+        ax = drawn(plot_parts(groups, relative=True))
+        assert [bar.get_width() for bar in boxes(ax)] == [1.0, 0.5, 1.0]
+
+
+class TestSpeedups:
+    def test_has_a_mark_for_each_program(self) -> None:
+        ax = drawn(plot_speedups({"ours": {"net": {"b": 2.0, "a": 0.5}}}, programs=["a", "absent", "b"]))
+        marks = {line.get_xdata()[0]: line.get_marker() for line in ax.lines if len(line.get_xdata()) == 1}
+        assert marks == {0.5: "o", 2.0: "D"}
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+        assert ax.figure.description.endswith("ours, net: b 2.00, a 0.50.")
+
+
+class TestSeries:
+    def test_has_a_line_for_each_series(self) -> None:
+        ax = drawn(plot_series({"1 wide": [(1, 10.0), (2, 20.0)], "2 wide": [(2, 30.0)]}, y="GFLOP/s"))
+        assert [list(line.get_ydata()) for line in ax.lines] == [[10, 20], [30]]
+        assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2"]
+        assert "1 wide: 10.0 at 1, 20.0 at 2" in ax.figure.description
+
+    def test_repeats_show_the_shortest_so_far(self) -> None:
+        ax = drawn(plot_repeats([2e-3, 1.1e-3, 5e-3, 1e-3]))
+        dots, line = ax.lines
+        assert list(dots.get_ydata()) == pytest.approx([1.3, 1.1, 1.3, 1.0])
+        assert list(line.get_ydata()) == pytest.approx([1.3, 1.1, 1.0, 1.0])
+
+
+class TestNotebook:
+    """What a notebook shows: SVG with a text alternative, whose colors follow the page."""
+
+    def test_has_a_text_alternative(self) -> None:
+        root = ElementTree.fromstring(profile().plot().figure._repr_html_())
+        assert root.attrib["role"] == "img"
+        assert root.findtext(f"{SVG}title") == "Time of each kernel"
+        assert root.findtext(f"{SVG}desc") == "Bars. conv_$x$: 60 µs, 60%; relu ×2: 40 µs, 40%."
+        assert "conv_$x$" in [text.text for text in root.iter(f"{SVG}text")]
+
+    def test_every_chart_has_one(self) -> None:
+        plan = relay.analysis.plan_memory(relay.transform.InferType()(models.load("lenet"))["main"])
+        charts = [
+            stored("resnet18").plot(), plan.plot(), plan.plot(what="bytes"), sites()[0].plot(),
+            plot_costs(models.load("lenet")), plot_passes(models.load("lenet"), "FuseOps"),
+        ]  # fmt: skip
+        texts = [ax.figure.description for ax in charts]
+        assert [text for text in texts if len(text.split()) < 7] == []
+        assert "steps 0 to 1: 18,816 bytes at 0" in texts[1]
+        assert texts[3].startswith(
+            "A histogram of 128 values from -2.4 to 40. 8 bits from -8 to 8, about 1 value"
+        )
+
+    def test_follows_a_dark_page(self) -> None:
+        html = profile().plot().figure._repr_html_()
+        pair = tuple(PALETTES[theme]["hue-blue-fill"] for theme in ("light", "dark"))
+        assert "fill:light-dark({},{})!important".format(*pair) in html
+        assert "light-dark" not in profile().plot(theme="dark").figure._repr_html_()
+
+    def test_two_charts_do_not_share_identifiers_or_rules(self) -> None:
+        one, other = (plot.figure._repr_html_() for plot in (profile().plot(), stored("resnet18").plot()))
+        first, second = (set(re.findall(r'\sid="([^"]+)"', html)) for html in (one, other))
+        assert first
+        assert second
+        assert not first & second
+        for html in (one, other):
+            rules = re.findall(
+                r"(?:>|\})([^{}<>]+)\{", "".join(re.findall("<style.*?</style>", html, re.DOTALL))
+            )
+            assert all(part.startswith(".rx-") for rule in rules for part in rule.split(","))
 
 
 def test_draws_into_the_axes_of_the_caller() -> None:

@@ -11,8 +11,10 @@ from ..require import require
 from .style import HUES, MARKERS, bars, describe, listed, prepared, say
 
 HEADING, BETWEEN = 1.3, 0.4  # the heights of a group's heading and of the space below a group, in rows
+LEGEND_LINE = 17  # points
+LONG_NAME = 26  # characters
 THICK = 0.78  # of a bar, in rows
-INSIDE = 0.1  # of the chart's width: a part this wide has its number inside
+INSIDE = 0.08  # of the chart's width: a part this wide has its number inside
 BASES = {"linear": 0.0, "log2": 2.0, "log10": 10.0}
 
 Numbers = Mapping[str, float]
@@ -42,15 +44,12 @@ def plot_bars(
     origin = low if start is None else start
     with prepared(ax, theme, 0.7 + 0.28 * rows(groups)) as (axes, colors):
         _prepare(axes, scale, low, high, ticks, unit)
-        places = list(_laid_out(axes, colors, groups, ticks))
-        for place in places:
+        for place in _laid_out(axes, colors, groups, ticks, start):
             value = groups[place.group][place.name]
             left, right = sorted((origin, value))
             hue = f"hue-{(hues or {}).get(place.name, 'blue')}"
             bars(axes, colors, [place.y], [left], [right], hue, THICK)
             _say_number(axes, colors, f"{number(value)}{unit}", right, place.y)
-        if start:
-            axes.axvline(start, color=colors["ink"], linewidth=1.2, zorder=0.6)
         axes.set_title(title, loc="left")
         describe(axes, f"Bars. {listed_rows(groups, lambda value: number(value) + unit)}")
     return axes
@@ -83,7 +82,7 @@ def plot_parts(
         wide = 1.22
         axes.set_xlim(0, wide)
         axes.set_xticks([])
-        for place in _laid_out(axes, colors, groups, ()):
+        for place in _laid_out(axes, colors, groups):
             whole = next(iter(sums[place.group].values())) if relative else most
             left = 0.0
             for part, value in groups[place.group][place.name].items():
@@ -105,27 +104,33 @@ def plot_parts(
 
 
 def plot_speedups(
-    groups: Mapping[str, Mapping[str, Numbers]], ax: Any = None, *, title: str = "", theme: str = "light"
+    groups: Mapping[str, Mapping[str, Numbers]],
+    ax: Any = None,
+    *,
+    programs: Sequence[str] = (),
+    title: str = "",
+    theme: str = "light",
 ) -> Any:
     """Draw how many times as fast one program is as others, on a logarithmic scale: a row for each network, a
     mark for each other program. `{"": {"ResNet-18": {"PyTorch": 1.9, "ONNX Runtime": 0.9}, …}}` is one group
-    without a heading. Left of 1, the other program is faster. Return the Axes.
+    without a heading. Left of 1, the other program is faster. Marks follow the order of `programs`, and then
+    that of the table. Return the Axes.
     """
     table = [row for group in groups.values() for row in group.values()]
-    programs = list(dict.fromkeys(program for row in table for program in row))
-    marks = {program: mark_of(index) for index, program in enumerate(programs)}
+    present = dict.fromkeys(program for row in table for program in row)
+    order = dict.fromkeys([*programs, *present])
+    marks = {program: mark_of(index) for index, program in enumerate(order) if program in present}
     low, _, ticks = _axis([value for row in table for value in row.values()], "log2", 1.0)
     with prepared(ax, theme, 0.9 + 0.28 * rows(groups)) as (axes, colors):
         _prepare(axes, "log2", low / 1.08, ticks[-1] * 1.08, ticks, "×")
-        for place in _laid_out(axes, colors, groups, ticks):
+        for place in _laid_out(axes, colors, groups, ticks, 1.0):
             row = groups[place.group][place.name]
             ends = [min(row.values()), max(row.values())]
             axes.plot(ends, [place.y, place.y], color=colors["edge"], linewidth=1, zorder=0.8)
             for program, value in row.items():
-                _mark(axes, colors, *marks[program], value, place.y)
-        axes.axvline(1, color=colors["ink"], linewidth=1.2, zorder=0.6)
-        legend(axes, colors, [(program, *mark) for program, mark in marks.items()], up=22)
-        axes.set_title(title, loc="left")
+                axes.plot([value], [place.y], **_look(colors, *marks[program]))
+        legend(axes, colors, [(program, *mark) for program, mark in marks.items()], up=25)
+        axes.set_title(title, loc="left", pad=12 + LEGEND_LINE * ceil(len(marks) / 2))
         describe(axes, f"Marks, on a logarithmic scale. {listed_rows(groups, _pairs)}")
     return axes
 
@@ -162,7 +167,7 @@ def _axis(values: Sequence[float], scale: str, start: float | None) -> tuple[flo
         raise RelayError(f"there is no scale {scale!r:.60}", help=[f"there are {', '.join(BASES)}"])
     base, least, most = BASES[scale], min(values), max(values)
     if not base:
-        ticks = require("matplotlib.ticker").MaxNLocator(5).tick_values(0, most)
+        ticks = require("matplotlib.ticker").MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, most)
         return 0.0, 1.18 * most, [tick for tick in ticks.tolist() if 0 <= tick <= 1.1 * most]
     if least <= 0:
         raise RelayError("a logarithmic scale has no place for zero or a negative number")
@@ -184,9 +189,10 @@ def _prepare(ax: Any, scale: str, low: float, high: float, ticks: Sequence[float
 
 
 def _laid_out(
-    ax: Any, colors: dict[str, str], groups: Mapping[str, Mapping[str, Any]], ticks: Sequence[float]
-) -> Iterator[_Place]:
-    """Draw the headings, the names and the grid of each group, and yield its rows."""
+    ax: Any, colors: dict[str, str], groups: Mapping[str, Mapping[str, Any]], ticks: Sequence[float] = (),
+    start: float | None = None,
+) -> Iterator[_Place]:  # fmt: skip
+    """Draw the headings, the names and the grid of each group, with a line at `start`, and yield its rows."""
     places: list[_Place] = []
     y = 0.0
     left = ax.get_xlim()[0]
@@ -195,6 +201,8 @@ def _laid_out(
             say(ax, title, (left, y + HEADING / 2), weight="bold", color=colors["ink"], va="center_baseline")
             y += HEADING
         ax.vlines(ticks, y, y + len(group), color=colors["line"], linewidth=1, zorder=0.5)
+        if start:
+            ax.vlines([start], y, y + len(group), color=colors["ink"], linewidth=1.2, zorder=0.6)
         for name in group:
             places.append(_Place(title, name, y + 0.5))
             y += 1
@@ -209,27 +217,30 @@ def _say_number(ax: Any, colors: dict[str, str], text: str, x: float, y: float) 
     say(ax, text, (x, y), (5, 0), color=colors["ink"], va="center_baseline")
 
 
-def _mark(ax: Any, colors: dict[str, str], marker: str, hue: str, x: float, y: float, **how: Any) -> Any:
-    return ax.plot(
-        [x], [y], marker, markersize=8, markeredgewidth=1.4, markerfacecolor=colors[f"{hue}-fill"],
-        markeredgecolor=colors[hue], **how,
-    )[0]  # fmt: skip
+def _look(colors: dict[str, str], marker: str, hue: str) -> dict[str, Any]:
+    return {
+        "marker": marker, "markersize": 8, "markeredgewidth": 1.4, "markerfacecolor": colors[f"{hue}-fill"],
+        "markeredgecolor": colors[hue], "linestyle": "none",
+    }  # fmt: skip
 
 
 def legend(
     ax: Any, colors: dict[str, str], entries: Sequence[tuple[str, str, str]], up: float, size: float = 8
 ) -> None:
-    """Draw the marks and names of series in two columns: `up` points above the chart, or below it."""
-    handles = []
-    for name, marker, hue in entries:
-        handle = _mark(ax, colors, marker, hue, float("nan"), float("nan"), label=name)
-        handle.set_markersize(size)
-        handles.append(handle)
+    """Draw the marks and names of series in two columns, or in one where a name is long: `up` points above
+    the chart, or below it.
+    """
+    columns = 1 if max(len(name) for name, _, _ in entries) > LONG_NAME else 2
+    line = require("matplotlib.lines").Line2D
+    handles = [
+        line([], [], label=name, **(_look(colors, marker, hue) | {"markersize": size}))
+        for name, marker, hue in entries
+    ]
     above = require("matplotlib.transforms").ScaledTranslation(0, up / 72, ax.figure.dpi_scale_trans)
     ax.legend(
         handles=handles, loc="lower left" if up > 0 else "upper left", bbox_to_anchor=(0, int(up > 0)),
-        bbox_transform=ax.transAxes + above, ncols=2, frameon=False, labelcolor=colors["ink"], borderpad=0,
-        borderaxespad=0, handlelength=1.2, handletextpad=0.5, columnspacing=1.2,
+        bbox_transform=ax.transAxes + above, ncols=columns, frameon=False, labelcolor=colors["ink"],
+        borderpad=0, borderaxespad=0, handlelength=1.2, handletextpad=0.5, columnspacing=1.2,
     )  # fmt: skip
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from math import ceil
 from typing import Any
 
-from .bars import legend, mark_of, number
+from .bars import LEGEND_LINE, legend, mark_of, number
 from .style import describe, listed, prepared
 
 
@@ -42,7 +43,7 @@ def plot_series(
         axes.set_ylim(bottom=0)
         axes.set_xlabel(x, loc="right")
         axes.set_ylabel(y)
-        axes.set_title(title, loc="left")
+        axes.set_title(title, loc="left", pad=10 + LEGEND_LINE * ceil(len(entries) / 2))
         legend(axes, colors, entries, up=6)
         lines = [
             (name, ", ".join([f"{number(value)} at {size:g}" for size, value in points]))
