@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_layout, lay_out
+from figures.graph import Arrow, Box, draw_layout, lay_out, only_calls, program_graph
+from relay_explorer.text import parse_expr
 
 WIDTH, HEIGHT = 480, 316
 PANEL = 229
-MATCH = {name: Box(name, width=60, height=34) for name in ("add", "tanh", "exp", "conv2d")}
-USES = (("add", "tanh"), ("add", "exp"), ("tanh", "conv2d"), ("exp", "conv2d"))
+MATCH = "%0 = nn.conv2d(%x, %w); %1 = add(tanh(%0), exp(%0));"
+PROGRAMS = (f"{MATCH} %1", f"{MATCH} (%1, max(%0))")
+INSIDE = ("add", "tanh", "exp", "conv2d")
 
 
 def _panel(c: Canvas, number: int, name: str, foot: str, hue: str) -> None:
@@ -17,16 +21,19 @@ def _panel(c: Canvas, number: int, name: str, foot: str, hue: str) -> None:
     c.box(edge, 8, PANEL, 300, fill="panel", edge="edge")
     c.text(edge + PANEL / 2, 32, name, size=15, bold=True, anchor="middle")
     c.text(edge + PANEL / 2, 296, foot, size=13, color="soft", anchor="middle")
-    nodes, arrows = dict(MATCH), [Arrow(*use) for use in USES]
+    function = parse_expr(f"fn (%x, %w) {{ {PROGRAMS[number]} }}")
+    nodes, arrows = program_graph(function, only_calls(width=60, height=34), to_operands=True)
+    arrows.sort(key=lambda arrow: (arrow.start == "max", arrow.start != "add"))
     if number:
         nodes["max"] = Box("max", hue, width=48, height=34)
-        arrows.append(Arrow("max", "conv2d", hue, width=2, weight=0))
+        arrows[-1] = replace(arrows[-1], edge=hue, width=2, weight=0)
+    nodes = {name: nodes[name] for name in (*INSIDE, "max") if name in nodes}  # from the top
     arrows.append(Arrow("conv2d", "operands", "ink", weight=4))
     outside = Box("", "none", width=90, height=18)
     row = [name for name in nodes if name in {"tanh", "exp", "max"}]
     layout = lay_out(nodes | {"operands": outside}, arrows, apart=18, ranks_apart=30, rows=[row])
     layout = layout.moved(edge + (PANEL - layout.width) / 2 + 4 * number, 60)
-    places = [layout.centers[name] for name in MATCH]
+    places = [layout.centers[name] for name in INSIDE]
     left, right = min(x for x, _ in places) - 38, max(x for x, _ in places) + 38
     top, bottom = min(y for _, y in places) - 25, max(y for _, y in places) + 25
     c.box(left, top, right - left, bottom - top, fill="known-bg", edge=hue, width=2, dashed=True, radius=14)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Box, draw_graph, program_graph
+from relay_explorer.text import parse_expr
 
 WIDTH, HEIGHT = 480, 394
 BRANCHES = (
@@ -15,21 +18,23 @@ BRANCHES = (
 )
 
 
-def _constant(label: str) -> Box:
+STAGES = ("divide(1f, sqrt(64f))", "divide(1f, 8f)", "0.125f")
+
+
+def _box(name: str, data: dict[str, Any]) -> Box:
+    if "op" in data:
+        return Box(name, width=66 if name == "divide" else 54)
+    label = data["label"]
     return Box(label, "hue-teal", True, width=60 if len(label) > 2 else 38)
 
 
 def _tree(c: Canvas, x: float, y: float, step: int) -> None:
     """Draw `1 / sqrt(64)` after `step` folds: the operand is computed first, then the quotient."""
-    if step == 2:
-        draw_graph(c, {"divide": _constant("0.125")}, [], x, y + 50)
-        return
-    nodes = {"divide": Box("divide", width=66), "1": _constant("1"), "sqrt": _constant("8")}
-    edges = [("1", "divide"), ("sqrt", "divide")]
-    if step == 0:
-        nodes |= {"sqrt": Box("sqrt", width=54), "64": _constant("64")}
-        edges.append(("64", "sqrt"))
-    draw_graph(c, nodes, [Arrow(*edge) for edge in edges], x, y, direction="BT")
+    nodes, arrows = program_graph(parse_expr(STAGES[step]), _box)
+    if arrows:
+        draw_graph(c, nodes, arrows, x, y, direction="BT")
+    else:
+        draw_graph(c, nodes, [], x, y + 50)
 
 
 def draw(c: Canvas) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Box, draw_graph, program_graph
+from relay_explorer.text import parse_expr
 
 WIDTH, HEIGHT = 480, 358
 TEXT = ("fn (%a: float32) {", "  %0 = exp(%a);", "  add(%0, %0)", "}")
@@ -18,13 +21,15 @@ def _written(c: Canvas, x: float, name: str, lines: tuple[str, ...], hue: str) -
 
 
 OBJECTS = {
-    "function": ("Function", "[a], …"),
+    "fn": ("Function", "[a], …"),
     "add": ("Call", "add"),
     "exp": ("Call", "exp"),
     "a": ("Var", "a"),
 }
-BOXES = {name: Box("", width=84, height=42) for name in OBJECTS}
-READS = [Arrow("function", "add"), Arrow("add", "exp"), Arrow("add", "exp"), Arrow("exp", "a")]
+
+
+def _box(name: str, data: dict[str, Any]) -> Box:
+    return Box("", width=84, height=42)
 
 
 def draw(c: Canvas) -> None:
@@ -38,7 +43,8 @@ def draw(c: Canvas) -> None:
     c.text(160, 176, "print", size=14)
     c.line((361, 140), (361, 202), edge="ink", arrow=True)
     c.text(371, 176, "build", size=14)
-    layout = draw_graph(c, BOXES, READS, WIDTH / 2, 264, direction="LR", ranks_apart=32)
+    nodes, arrows = program_graph(parse_expr("".join(TEXT)), _box, to_operands=True)
+    layout = draw_graph(c, nodes, arrows, WIDTH / 2, 264, direction="LR", ranks_apart=32)
     for name, (x, y) in layout.centers.items():
         kind, what = OBJECTS[name]
         c.text(x, y - 4, kind, size=13, color="soft", anchor="middle")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from figures.canvas import Canvas, Figure, Point
-from figures.graph import Arrow, Box, draw_layout, lay_out
+from figures.graph import Arrow, Box, draw_layout, lay_out, program_graph
 from relay_explorer.analysis.dataflow_graph import DataflowGraph
 from relay_explorer.ir.expr import Call, Function, Tuple
 from relay_explorer.ir.op import Op
@@ -34,6 +35,10 @@ def @main(%x: Tensor[(1, 8, 9, 9), float32], %w: Tensor[(8, 8, 1, 1), float32],
 """
 
 
+def _box(name: str, data: dict[str, Any]) -> Box | None:
+    return None if data["kind"] in ("Var", "Function") else Box(name)
+
+
 @cache
 def phases() -> tuple[tuple[tuple[str, str], ...], tuple[tuple[frozenset[str], ...], ...]]:
     """Return the edges between operators, and the kernels after each phase."""
@@ -46,7 +51,8 @@ def phases() -> tuple[tuple[tuple[str, str], ...], tuple[tuple[frozenset[str], .
             names[node.index] = node.expr.op.name.removeprefix("nn.").replace("concatenate", "concat")
         elif isinstance(node.expr, Tuple):
             names[node.index] = "tuple"
-    edges = tuple((names[i], names[user.index]) for i in names for user, _ in graph.nodes[i].uses)
+    _, arrows = program_graph(parse(PROGRAM)["main"], _box)
+    edges = tuple((arrow.start.replace("enate", ""), arrow.end.replace("enate", "")) for arrow in arrows)
     with Recorder(Decision) as recorder:
         Partition(graph, Limits())
     kernels = {name: {name} for name in names.values()}

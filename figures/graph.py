@@ -11,6 +11,9 @@ from typing import Any
 import pygraphviz
 
 from figures.canvas import Canvas, Point, number
+from relay_explorer.interop import to_networkx
+from relay_explorer.ir.expr import Expr
+from relay_explorer.ir.module import IRModule
 
 HEIGHT = 28
 INCH = 72  # units of a sheet
@@ -83,13 +86,42 @@ class Arrow:
 
 
 def program_graph(
-    graph: Any, box: Callable[[dict[str, Any]], Box], edge: str = "soft"
+    program: IRModule | Expr,
+    box: Callable[[str, dict[str, Any]], Box | None],
+    edge: str = "known",
+    *,
+    to_operands: bool = False,
 ) -> tuple[dict[str, Box], list[Arrow]]:
-    """Return the boxes and arrows for a graph of `to_networkx`; `box` makes the box of a node from its
-    attributes.
+    """Return the boxes and arrows of a program, as `to_networkx` converts it.
+
+    The name of a node is its operator without a namespace, `conv2d`, a construct such as `tuple`, or the
+    variable, `x`. A prime distinguishes nodes of one name. `box` makes the box of a node from the name
+    without primes and the attributes; a node for which it returns None is left out. Arrows lead from operands
+    to their users, or the other way round.
     """
-    nodes = {str(node): box(data) for node, data in graph.nodes(data=True)}
-    return nodes, [Arrow(str(start), str(end), edge=edge) for start, end, *_ in graph.edges]
+    graph = to_networkx(program, lets=False)
+    names: dict[int, str] = {}
+    nodes: dict[str, Box] = {}
+    for node, data in graph.nodes(data=True):
+        if "op" in data:
+            plain = data["op"].rpartition(".")[2]
+        else:
+            plain = data["name" if data["kind"] == "Var" else "label"].rpartition(" = ")[2].lstrip("%")
+        shown = box(plain, data)
+        if shown is None:
+            continue
+        while plain in nodes:
+            plain += "'"
+        names[node], nodes[plain] = plain, shown
+    ends = [(start, end) for start, end, _ in graph.edges if start in names and end in names]
+    if to_operands:
+        ends = [(end, start) for start, end in ends]
+    return nodes, [Arrow(names[start], names[end], edge=edge) for start, end in ends]
+
+
+def only_calls(**look: Any) -> Callable[[str, dict[str, Any]], Box | None]:
+    """Return a function for `program_graph` that draws calls of operators, all with one look."""
+    return lambda name, data: Box(name, **look) if "op" in data else None
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Box, draw_graph, program_graph
+from relay_explorer.text import parse_expr
 
 WIDTH, HEIGHT = 480, 300
 PANEL = 150
@@ -20,22 +23,28 @@ def _panel(c: Canvas, number: int, title: str, foot: tuple[str, str]) -> float:
 
 def draw(c: Canvas) -> None:
     x = _panel(c, 0, "one path", ("meets at its", "only user, `relu`"))
-    conv = Box("conv2d", "hue-blue", True, width=66)
-    nodes = {"conv": conv, "relu": Box("relu", "hue-teal", True), "exp": Box("exp")}
-    _graph(c, x, nodes, ("conv", "relu"), ("relu", "exp"))
+    _graph(c, x, "%0 = nn.conv2d(%x, %w); %1 = nn.relu(%0); exp(%1)", "relu")
 
     x = _panel(c, 1, "a diamond", ("both paths", "meet at `add`"))
-    nodes = {"conv": conv, "relu": Box("relu", width=54), "tanh": Box("tanh", width=54)}
-    nodes |= {"exp": Box("exp", width=54), "add": Box("add", "hue-teal", True)}
-    _graph(c, x, nodes, ("conv", "relu"), ("relu", "exp"), ("exp", "add"), ("conv", "tanh"), ("tanh", "add"))
+    branches = "%0 = nn.conv2d(%x, %w); %1 = exp(nn.relu(%0)); %2 = tanh(%0); add(%1, %2)"
+    _graph(c, x, branches, "add")
 
     x = _panel(c, 2, "two results", ("both meet at the", "tuple of results"))
-    nodes = {"conv": conv, "relu": Box("relu", width=54), "end": Box("tuple", "hue-teal", True)}
-    _graph(c, x, nodes, ("conv", "relu"), ("relu", "end"), ("conv", "end"))
+    _graph(c, x, "%0 = nn.conv2d(%x, %w); (nn.relu(%0), %0)", "tuple")
 
 
-def _graph(c: Canvas, x: float, nodes: dict[str, Box], *edges: tuple[str, str]) -> None:
-    draw_graph(c, nodes, [Arrow(*edge, edge="ink") for edge in edges], x, 52, ranks_apart=24)
+def _graph(c: Canvas, x: float, body: str, meeting: str) -> None:
+    """Draw the operators of a program, the one at which all paths from the convolution meet in its color."""
+    look: dict[str, dict[str, Any]] = {
+        "conv2d": {"hue": "hue-blue", "filled": True, "width": 66},
+        meeting: {"hue": "hue-teal", "filled": True},
+    }
+
+    def box(name: str, data: dict[str, Any]) -> Box | None:
+        return None if data["kind"] in ("Var", "Function") else Box(name, **look.get(name, {"width": 54}))
+
+    nodes, arrows = program_graph(parse_expr(f"fn (%x, %w) {{ {body} }}"), box, "ink")
+    draw_graph(c, nodes, arrows, x, 52, ranks_apart=24)
 
 
 FIGURE = Figure(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Box, draw_graph, program_graph
 from relay_explorer.ir.expr import Call, Expr, Function
+from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.op import Op
 from relay_explorer.ir.walk import post_order
 from relay_explorer.text import parse
+from relay_explorer.transform import EliminateCommonSubexpr, InferType
 
 WIDTH, HEIGHT = 480, 300
 HUES = {"exp": "hue-blue", "tanh": "hue-orange", "add": "hue-purple"}
@@ -35,29 +38,29 @@ def table() -> tuple[tuple[str, tuple[str, ...], int, bool], ...]:
     return tuple(rows)
 
 
-def _graph(c: Canvas, middle: float, *edges: tuple[str, str]) -> None:
-    """Draw a graph; a prime distinguishes two calls of one operator."""
-    nodes = {"x": Box("x", "none", width=20, height=20)}
-    for name in ("exp", "exp'", "tanh", "tanh'", "add"):
-        if any(name in edge for edge in edges):
-            operator = name.rstrip("'")
-            nodes[name] = Box(operator, HUES[operator], True, width=52, mark=str(LABELS[operator]))
-    draw_graph(c, nodes, [Arrow(*edge) for edge in edges], middle, 52, ranks_apart=32)
+def _box(name: str, data: dict[str, Any]) -> Box | None:
+    if data["kind"] == "Var":
+        return Box(name, "none", width=20, height=20)
+    return Box(name, HUES[name], True, width=52, mark=str(LABELS[name])) if "op" in data else None
+
+
+def _graph(c: Canvas, middle: float, program: IRModule) -> None:
+    draw_graph(c, *program_graph(program["main"], _box), middle, 52, ranks_apart=32)
 
 
 def draw(c: Canvas) -> None:
     for x, wide, name in ((7, 142, "written"), (157, 182, "looked up"), (347, 126, "shared")):
         c.box(x, 8, wide, 254, fill="panel", edge="edge")
         c.text(x + wide / 2, 32, name, size=15, bold=True, anchor="middle")
-    chain = (("x", "exp"), ("exp", "tanh"), ("tanh", "add"))
-    _graph(c, 78, *chain, ("x", "exp'"), ("exp'", "tanh'"), ("tanh'", "add"))
+    program = InferType()(parse(PROGRAM))
+    _graph(c, 78, program)
     for row, (name, args, number, new) in enumerate(table()):
         y = 72 + 38 * row
         hue = HUES[name]
         c.box(169, y - 17, 158, 28, fill=f"{hue}-fill" if new else "paper", edge=hue, dashed=not new)
         c.text(179, y + 2.5, f"{name} {' '.join(args)}", size=13, mono=True)
         c.text(318, y + 2.5, f"new: {number}" if new else f"seen: {number}", size=13, anchor="end", bold=new)
-    _graph(c, 410, *chain, ("tanh", "add"))
+    _graph(c, 410, EliminateCommonSubexpr()(program))
     c.text(
         WIDTH / 2, HEIGHT - 14, "The key of a call: its operator and the value numbers of its arguments.",
         size=13, anchor="middle",

@@ -2,39 +2,68 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Arrow, Box, draw_graph, program_graph
+from relay_explorer import relay
+from relay_explorer.ir.expr import Call, Expr
+from relay_explorer.ir.module import IRModule
+from relay_explorer.ir.walk import post_order
 
 WIDTH, HEIGHT = 480, 480
 PANEL, HIGH = 136, 206
 
 
-SCALE = Box("× s", "hue-orange", True, width=46)
-ENDS = {"relu": Box("relu", width=52), "tanh": Box("tanh", width=52)}
-CONV = Box("conv2d", width=66)
-START = (
-    {"conv": CONV, "left": SCALE, "right": SCALE} | ENDS,
-    (("conv", "left"), ("conv", "right"), ("left", "relu"), ("right", "tanh")),
-)
-MERGED = ({"conv": CONV, "scale": SCALE} | ENDS, (("conv", "scale"), ("scale", "relu"), ("scale", "tanh")))
-MOVED = (
-    {"conv": Box("conv2d(w·s)", "hue-orange", True, width=100)} | ENDS,
-    (("conv", "relu"), ("conv", "tanh")),
-)
+def _start() -> IRModule:
+    """Return a convolution whose result is multiplied by the same positive scale twice."""
+    x, w = relay.var("x", shape=(1, 4, 8, 8)), relay.var("w", shape=(4, 4, 3, 3))
+    scale = relay.const([[[[2.0]], [[3.0]], [[4.0]], [[5.0]]]], "float32")
+    conv = relay.nn.conv2d(x, w, channels=4, kernel_size=(3, 3))
+    body = relay.Tuple([relay.nn.relu(conv * scale), relay.tanh(conv * scale)])
+    return relay.transform.InferType()(relay.IRModule.from_expr(relay.Function([x, w], body)))
+
+
+MERGE, MOVE = relay.transform.EliminateCommonSubexpr(), relay.transform.BackwardFoldScaleAxis()
+
+
+def _drawn(module: IRModule) -> tuple[dict[str, Box], list[Arrow]]:
+    """Return the operators of a program; what a pass moved into the weight is a part of the convolution."""
+    body = module["main"]
+    scaled = any(call.op.name == "nn.conv2d" and isinstance(call.args[1], Call) for call in calls(body))
+    used = {arg for call in calls(body) if call.op.name == "nn.conv2d" for arg in post_order(call.args[1])}
+
+    def box(name: str, data: dict[str, Any]) -> Box | None:
+        if "op" not in data or data["expr"] in used:
+            return None
+        if name == "multiply":
+            return Box("× s", "hue-orange", True, width=46)
+        if name == "conv2d":
+            return Box("conv2d(w·s)", "hue-orange", True, width=100) if scaled else Box(name, width=66)
+        return Box(name, width=52)
+
+    return program_graph(body, box)
+
+
+def calls(body: Expr) -> list[Any]:
+    """Return the calls of operators in a program."""
+    return [node for node in post_order(body) if isinstance(node, Call)]
 
 
 def _row(c: Canvas, top: float, title: str, steps: tuple[str, str], last: bool) -> None:
     c.text(8, top + 16, title, size=14.5, bold=True)
-    graphs = (START, MERGED, MOVED) if last else (START, START, MERGED)
+    first, second = (MERGE, MOVE) if last else (MOVE, MERGE)
+    start = _start()
+    graphs = [_drawn(module) for module in (start, first(start), second(first(start)))]
     feet = (
         ("as given", "one product", "in the weight")
         if last
         else ("as given", "unchanged", "one product left")
     )
-    for number, ((nodes, edges), foot) in enumerate(zip(graphs, feet, strict=True)):
+    for number, ((nodes, arrows), foot) in enumerate(zip(graphs, feet, strict=True)):
         x = 8 + (PANEL + 28) * number
         c.box(x, top + 28, PANEL, HIGH - 28, fill="panel", edge="edge")
-        draw_graph(c, nodes, [Arrow(*edge) for edge in edges], x + PANEL / 2, top + 42, ranks_apart=24)
+        draw_graph(c, nodes, arrows, x + PANEL / 2, top + 42, ranks_apart=24)
         c.text(x + PANEL / 2, top + HIGH - 10, foot, size=13, anchor="middle", color="soft")
         if number:
             c.line((x - 25, top + 116), (x - 4, top + 116), edge="ink", arrow=True)

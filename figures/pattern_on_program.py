@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from figures.canvas import Canvas, Figure
 from figures.graph import Arrow, Box, draw_graph
+from relay_explorer import models
+from relay_explorer.interop import to_networkx
 
 WIDTH, HEIGHT = 480, 386
-ROWS = (
-    ('is_op("nn.relu")', "nn.relu"),
-    ("is_tuple_get_item(…, 0)", "(…).0"),
-    ('is_op("nn.batch_norm")', "nn.batch_norm"),
-    ('is_op("nn.conv2d")', "nn.conv2d"),
-    ("wildcard()", "%data"),
-)
+PATTERNS = (
+    'is_op("nn.relu")', "is_tuple_get_item(…, 0)", 'is_op("nn.batch_norm")', 'is_op("nn.conv2d")',
+    "wildcard()",
+)  # fmt: skip
+
+
+def _matched() -> list[str]:
+    """Return what the first ReLU of MobileNet is computed from, along the first operands."""
+    graph = to_networkx(models.load("mobilenet")["main"])
+    node = next(node for node, op in graph.nodes(data="op") if op == "nn.relu")
+    path = [node]
+    while before := [n for n, _, operand in graph.in_edges(path[-1], data="operand") if operand == 0]:
+        path.append(before[0])
+    nodes = [graph.nodes[node] for node in path]
+    return [data.get("op") or (f"(…).{data['index']}" if "index" in data else data["name"]) for data in nodes]
+
+
+ROWS = tuple(zip(PATTERNS, _matched(), strict=True))
 
 
 def draw(c: Canvas) -> None:

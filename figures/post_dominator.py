@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Box, draw_graph, program_graph
+from relay_explorer.text import parse_expr
 
 WIDTH, HEIGHT = 480, 350
 
@@ -15,21 +19,26 @@ def _panel(c: Canvas, left: float, title: str, foot: str, good: bool) -> float:
     return left + 114
 
 
-def _graph(c: Canvas, x: float, between: dict[str, Box], *edges: tuple[str, str], ranks_apart: float) -> None:
-    ends = {name: Box(name, "hue-purple", width=76, stroke=2.5) for name in ("conv2d", "add")}
-    arrows = [Arrow(*edge, edge="ink", width=2) for edge in edges]
-    draw_graph(c, ends | between, arrows, x, 50, apart=24, ranks_apart=ranks_apart)
+def _box(name: str, data: dict[str, Any]) -> Box | None:
+    if name in ("conv2d", "add"):
+        return Box(name, "hue-purple", width=76, stroke=2.5)
+    if name == "softmax":
+        return Box(name, "bad", width=80, stroke=2.5)
+    return Box(name) if "op" in data else None
+
+
+def _graph(c: Canvas, x: float, body: str, ranks_apart: float) -> None:
+    function = parse_expr(f"fn (%x, %w) {{ %0 = nn.conv2d(%x, %w); {body} }}")
+    nodes, arrows = program_graph(function, _box, "ink")
+    arrows = [replace(arrow, width=2) for arrow in arrows]
+    draw_graph(c, nodes, arrows, x, 50, apart=24, ranks_apart=ranks_apart)
 
 
 def draw(c: Canvas) -> None:
     x = _panel(c, 8, "`long`", "matches", True)
-    nodes = {name: Box(name) for name in ("exp", "sqrt", "tanh")}
-    chain = (("conv2d", "exp"), ("exp", "sqrt"), ("sqrt", "tanh"), ("tanh", "add"))
-    _graph(c, x, nodes, *chain, ("conv2d", "add"), ranks_apart=20)
+    _graph(c, x, "add(tanh(sqrt(exp(%0))), %0)", 20)
     x = _panel(c, 243, "`other`", "does not match", False)
-    nodes = {"tanh": Box("tanh"), "softmax": Box("softmax", "bad", width=80, stroke=2.5)}
-    paths = (("conv2d", "tanh"), ("tanh", "add"), ("conv2d", "softmax"), ("softmax", "add"))
-    _graph(c, x, nodes, *paths, ranks_apart=68)
+    _graph(c, x, "add(tanh(%0), nn.softmax(%0))", 68)
     c.text(WIDTH / 2, 330, "Arrows follow the data: from an operator to the users of its result.", size=13.5,
            anchor="middle", color="soft")  # fmt: skip
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from figures.canvas import Canvas, Figure
 from figures.graph import Box, draw_graph, program_graph
-from relay_explorer.interop import to_networkx
 from relay_explorer.text import parse
 
 WIDTH, HEIGHT = 480, 440
@@ -30,23 +29,21 @@ def _number(c: Canvas, x: float, y: float, number: int) -> None:
 
 
 def draw(c: Canvas) -> None:
-    graph = to_networkx(parse(PROGRAM)["main"])
-    graph.remove_nodes_from([node for node, kind in graph.nodes(data="kind") if kind == "Function"])
-    nodes, arrows = program_graph(graph, _box)
+    nodes, arrows = program_graph(parse(PROGRAM)["main"], _box, "soft")
     layout = draw_graph(c, nodes, arrows, WIDTH / 2 + 20, 16, apart=36, ranks_apart=30)
     depth = 0
-    for node, op in sorted(graph.nodes(data="op")):
-        x, y = layout.centers[str(node)]
-        _number(c, x + nodes[str(node)].width / 2 + 2, y - 14, node + 1)
-        if op is not None:
+    for number, (name, box) in enumerate(nodes.items(), 1):
+        x, y = layout.centers[name]
+        _number(c, x + box.width / 2 + 2, y - 14, number)
+        if box.filled:  # a call
             depth += 1
             c.text(x - 82, y + 5, f"d = {depth}", size=14, anchor="end", color="soft")
 
 
-def _box(data: dict[str, Any]) -> Box:
+def _box(name: str, data: dict[str, Any]) -> Box | None:
     if data["kind"] == "Var":
         return Box(data["name"], width=72, height=34, radius=17)
-    return Box(data["op"], "hue-blue", True, width=136, height=34)
+    return Box(data["op"], "hue-blue", True, width=136, height=34) if "op" in data else None
 
 
 FIGURE = Figure(

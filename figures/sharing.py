@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from figures.canvas import Canvas, Figure
-from figures.graph import Arrow, Box, draw_graph
+from figures.graph import Box, draw_graph, program_graph
+from relay_explorer.text import parse_expr
 
 WIDTH, HEIGHT = 480, 262
 PANEL, TOP = 150, 56
 
 
-def _graph(c: Canvas, x: float, *edges: tuple[str, str]) -> None:
-    """Draw a graph whose nodes are named after their labels; a prime distinguishes nodes with one label."""
-    labels = {"multiply": "multiply", "exp": "exp", "x": "%x"}
-    names = dict.fromkeys(name for edge in edges for name in edge)
-    nodes = {name: Box(labels[name.rstrip("'")], width=76 if name == "multiply" else 50) for name in names}
-    draw_graph(c, nodes, [Arrow(*edge) for edge in edges], x, TOP, ranks_apart=38)
+PROGRAM = "fn (%x: float32) { %0 = exp(%x); multiply(%0, %0) }"
+
+
+def _box(name: str, data: dict[str, Any]) -> Box | None:
+    if data["kind"] == "Function":
+        return None
+    return Box(data["name"] if data["kind"] == "Var" else name, width=76 if name == "multiply" else 50)
+
+
+def _graph(c: Canvas, x: float, tree: bool) -> None:
+    """Draw the program as a graph, or as a tree, in which every use has a copy of its operand."""
+    nodes, arrows = program_graph(parse_expr(PROGRAM), _box, to_operands=True)
+    if tree:
+        seen: set[str] = set()
+        pending, uses, arrows = [("multiply", "multiply")], arrows, []
+        nodes, boxes = {"multiply": nodes["multiply"]}, nodes
+        while pending:
+            copy, name = pending.pop(0)
+            for use in [use for use in uses if use.start == name]:
+                end = use.end + "'" if use.end in seen else use.end
+                seen.add(end)
+                nodes[end] = boxes[use.end]
+                arrows.append(replace(use, start=copy, end=end))
+                pending.append((end, use.end))
+    draw_graph(c, nodes, arrows, x, TOP, ranks_apart=38)
 
 
 def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
@@ -27,7 +50,7 @@ def _panel(c: Canvas, number: int, name: str, foot: str) -> float:
 
 def draw(c: Canvas) -> None:
     x = _panel(c, 0, "As a graph", "`exp` runs once")
-    _graph(c, x, ("multiply", "exp"), ("multiply", "exp"), ("exp", "x"))
+    _graph(c, x, tree=False)
 
     x = _panel(c, 1, "With `let`", "`exp` runs once")
     left = x - PANEL / 2 + 9
@@ -35,7 +58,7 @@ def draw(c: Canvas) -> None:
         c.text(left, TOP + 64 + 24 * line, text, size=12.5, mono=True)
 
     x = _panel(c, 2, "As a tree", "`exp` runs twice")
-    _graph(c, x, ("multiply", "exp"), ("multiply", "exp'"), ("exp", "x"), ("exp'", "x'"))
+    _graph(c, x, tree=True)
 
 
 FIGURE = Figure(

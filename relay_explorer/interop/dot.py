@@ -267,15 +267,12 @@ def digraph_class() -> Any:
         def render(self, *args: Any, **keywords: Any) -> Any:
             return _run(super().render, args, keywords)
 
-        def _repr_html_(self) -> str | None:
-            try:
-                return inline_svg(self.pipe("svg", encoding="utf-8"), *self.words, self.theme)
-            except RelayError:
-                return None
-
         def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
-            html = self._repr_html_()
-            return {"text/plain": INSTALL} if html is None else {"text/html": html}
+            try:
+                svg = self.pipe("svg", encoding="utf-8")
+            except RelayError as error:
+                return {"text/plain": str(error)}
+            return {"text/html": inline_svg(svg, *self.words, self.theme), "image/svg+xml": svg}
 
     def _run(method: Callable[..., Any], args: Iterable[Any], keywords: Mapping[str, Any]) -> Any:
         try:

@@ -14,7 +14,9 @@ _ID = re.compile(r'\sid="([^"]*)"')
 _REFERENCE = re.compile(r'(href="#|url\(#)([^")]+)')
 _COLOR = re.compile(r"#[0-9a-f]{6}\b")
 _TIP = re.compile(r'<a xlink:title="([^"]*)">')
-_CLASS = "relay-explorer-picture"
+_WIDTH = re.compile(r'\bwidth="([0-9.]+)pt"')
+WIDE = 600  # pixels: a wider picture scrolls on a phone, where its text would be too small to read
+SMALLEST = 0.62  # of the width of such a picture, at least
 
 
 def inline_svg(svg: str, title: str, description: str, theme: str) -> str:
@@ -31,8 +33,16 @@ def inline_svg(svg: str, title: str, description: str, theme: str) -> str:
     svg = _unique(svg, name).replace('<style type="text/css">*{', f'<style type="text/css">.{name} *{{')
     start, body = svg.split(">", 1)
     words = f"<title>{escape(title, quote=False)}</title><desc>{escape(description, quote=False)}</desc>"
-    attributes = f'class="{_CLASS} {name}" role="img" style="max-width: 100%; height: auto;"'
-    return f"{start} {attributes}>{words}{_dark(svg, name, theme)}{body}"
+    size = "max-width: 100%; height: auto;"
+    pixels = float(_WIDTH.search(start)[1]) * 4 / 3  # type: ignore[index]  # both libraries write it in points
+    if pixels > WIDE:
+        size += f" min-width: {pixels * SMALLEST:.0f}px;"
+    attributes = f'class="{name}" role="img" style="{size}"'
+    picture = f"{start} {attributes}>{words}{_dark(svg, name, theme)}{body}"
+    if pixels <= WIDE:
+        return picture
+    label = escape(title)
+    return f'<div role="group" aria-label="{label}" tabindex="0" style="overflow-x: auto">{picture}</div>'
 
 
 def _unique(svg: str, name: str) -> str:

@@ -160,6 +160,12 @@ def test_says_which_options_there_are() -> None:
         to_graphviz(3)
 
 
+def html_of(drawing: Any) -> str:
+    """Return what a notebook shows."""
+    html: str = drawing._repr_mimebundle_()["text/html"]
+    return html
+
+
 class TestDot:
     def test_names_are_only_text(self) -> None:
         x = [relay.var(name, shape=(2,)) for name in HOSTILE]
@@ -187,9 +193,9 @@ class TestDot:
 
     def test_a_notebook_displays_it_with_a_text_alternative(self) -> None:
         drawing = to_graphviz(relay.parse(SMALL))
-        (kind, html), *rest = drawing._repr_mimebundle_().items()
-        assert (kind, rest) == ("text/html", [])
-        root = ElementTree.fromstring(html)
+        bundle = drawing._repr_mimebundle_()
+        assert list(bundle) == ["text/html", "image/svg+xml"]
+        root = ElementTree.fromstring(html := bundle["text/html"])
         assert root.attrib["role"] == "img"
         assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
         assert root.findtext(f"{SVG}title") == "The data flow: 5 nodes, 1 frame"
@@ -201,11 +207,21 @@ class TestDot:
         tips = [title.text for title in root.iter(f"{SVG}title")]
         assert "%0 = tanh\nTensor[(2, 4), float32]\nfrom_string:4:8" in tips
 
+    def test_a_wide_drawing_scrolls_on_a_phone(self) -> None:
+        wide = ElementTree.fromstring(html_of(to_graphviz(models.load("tree_lstm"))))
+        assert wide.attrib == {
+            "role": "group", "aria-label": "The data flow: 71 nodes, 6 frames", "tabindex": "0",
+            "style": "overflow-x: auto",
+        }  # fmt: skip
+        (picture,) = wide
+        width = float(picture.attrib["width"].removesuffix("pt")) * 4 / 3
+        assert picture.attrib["style"] == (f"max-width: 100%; height: auto; min-width: {0.62 * width:.0f}px;")
+
     def test_follows_a_dark_page(self) -> None:
-        html = to_graphviz(relay.parse(SMALL))._repr_html_()
+        html = html_of(to_graphviz(relay.parse(SMALL)))
         fill = "light-dark({}, {})".format(*(PALETTES[t]["hue-orange-fill"] for t in ("light", "dark")))
         assert fill.replace(" ", "") in html
-        dark = to_graphviz(relay.parse(SMALL), theme="dark")._repr_html_()
+        dark = html_of(to_graphviz(relay.parse(SMALL), theme="dark"))
         assert PALETTES["dark"]["hue-orange-fill"] in dark
         assert "light-dark" not in dark
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import Any
 
@@ -27,6 +28,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # The kernels that run the cells inherit this variable. An explorer then writes only its data and picture
     # into the page, and the page loads the bundle once for all explorers.
     os.environ["RELAY_EXPLORER_BUNDLE"] = "shared"
+    # The first import of matplotlib on a machine lists its fonts, and may print that this takes a while. In a
+    # cell, that would be an error.
+    importlib.import_module("matplotlib.font_manager")
     # With this variable, cells use the book's version of the reader's compiler, and write no files.
     os.environ["RELAY_EXPLORER_BOOK_BUILD"] = "1"
     # Jupyter Book sets this option of an extension that the book does not use.

@@ -46,7 +46,7 @@ def plot_calibration(site: Site, ax: Any = None, *, theme: str = "light") -> Any
         least, greatest = min(low, float(statistics.low.min())), max(high, float(statistics.high.max()))
         margin = 0.04 * (greatest - least) or 0.5
         axes.set_xlim(least - margin, greatest + margin)
-        axes.set_ylim(0.6, 3 * max(1, int(counts.max())))
+        axes.set_ylim(0.6, 6 * max(1, int(counts.max())))
         text = ""
         if parameters is not None:
             orange = colors["hue-orange"]
