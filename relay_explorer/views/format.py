@@ -17,6 +17,7 @@ __all__ = [
     "VERSION",
     "ModelNode",
     "Passage",
+    "Question",
     "Remark",
     "Row",
     "RowKind",
@@ -112,6 +113,16 @@ class Passage(NamedTuple):
     half: bool = False
 
 
+class Question(NamedTuple):
+    """A what-if question of a view: its name, the answers, and the index of the one that holds in the actual
+    run.
+    """
+
+    name: str
+    answers: tuple[str, ...]
+    actual: int = 0
+
+
 class Remark(NamedTuple):
     """A line in a static picture that is not part of the program."""
 
@@ -157,6 +168,12 @@ class View(ABC):
     #: The pairs of a state's token that hold the step and the answer to a what-if question.
     step_key: ClassVar[str] = "step"
     choice_key: ClassVar[str] = ""
+
+    def questions(self) -> tuple[Question, ...]:
+        """Return the what-if questions. In a token, `choice_key` has the indices of their answers, joined by
+        dots; it is absent in the actual run.
+        """
+        return ()
 
     def selected_row(self, state: Mapping[str, str]) -> int:
         """Return the index of the row that a state selects, or -1. `state` has the pairs of a token."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from urllib.parse import quote, unquote
 
@@ -32,6 +32,45 @@ def step(view: View, token: str) -> int | None:
 def steps(view: View) -> int:
     """Return the number of the view's steps, 0 for a view without steps."""
     return len(getattr(view, "steps", ())) or len(view.story())
+
+
+def what_if(view: View, token: str) -> dict[str, str]:
+    """Return the answers that a token chooses to what-if questions, by question: those that differ from the
+    actual run.
+    """
+    parts = pairs(token).get(view.choice_key, "").split(".")
+    return {
+        question.name: question.answers[int(part)]
+        for question, part in zip(view.questions(), parts)
+        if part.isdecimal() and int(part) < len(question.answers) and int(part) != question.actual
+    }
+
+
+def choosing(view: View, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return the pairs of a token that choose answers to what-if questions; a question that is not named has
+    its actual answer. Raise a ValueError for a question or an answer that does not exist.
+    """
+    questions = {question.name: question for question in view.questions()}
+    if wanted and not questions:
+        raise ValueError(f"the view {view.kind!r} has no what-if questions")
+    for name, answer in wanted.items():
+        if name not in questions:
+            raise ValueError(f"there is no question {name!r}: {_listed('questions', questions)}")
+        if answer not in questions[name].answers:
+            answers = _listed("answers", questions[name].answers)
+            raise ValueError(f"the question {name!r} has no answer {answer!r}: {answers}")
+    chosen = [
+        question.answers.index(wanted[name]) if name in wanted else question.actual
+        for name, question in questions.items()
+    ]
+    if not questions:
+        return {}
+    actual = chosen == [question.actual for question in questions.values()]
+    return {view.choice_key: "" if actual else ".".join(map(str, chosen))}
+
+
+def _listed(what: str, names: Iterable[str]) -> str:
+    return f"the {what} are {', '.join(map(repr, names))}"
 
 
 def selection(view: View, token: str) -> dict[str, object]:

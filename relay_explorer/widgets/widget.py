@@ -53,10 +53,10 @@ def _widget_class() -> type[Any]:
         """An explorer as a widget, which can be a part of others, such as a `VBox`.
 
         `state` is the token of the displayed state. `step` is the number of the displayed step, `steps` how
-        many there are; `what_if` is the chosen answer to a what-if question, as the token writes it, and
-        empty for the actual run. `selection` describes the selected row: `row`, `text`, `name`, `operator`,
+        many there are; `what_if` has the chosen answers to what-if questions, by question, and is empty for
+        the actual run; `questions` has every question with its answers. `selection` describes the selected row: `row`, `text`, `name`, `operator`,
         `type` and `function`; it is empty without a selection. All of them follow the reader and can be
-        observed, and all but `steps` can be set, `selection` by its `row` or `name`.
+        observed, and all but `steps` and `questions` can be set, `selection` by its `row` or `name`.
 
         The other traits are the front end's: `view` is the data, `name` the explorer's name in addresses,
         `ask` a question of the reader, `problem` the reason why it has no answer. A kernel sends `_esm` for
@@ -76,7 +76,8 @@ def _widget_class() -> type[Any]:
         step = traitlets.Int(None, allow_none=True)
         steps = traitlets.Int(read_only=True)
         selection = traitlets.Dict()
-        what_if = traitlets.Unicode()
+        what_if = traitlets.Dict()
+        questions = traitlets.Dict(read_only=True)
 
         def __init__(self, view: View, name: str, state: str, answer: Answer | None) -> None:
             self._shown = view
@@ -96,7 +97,8 @@ def _widget_class() -> type[Any]:
             with self.hold_trait_notifications():
                 self.set_trait("steps", states.steps(self._shown))
                 self.step = states.step(self._shown, self.state)
-                self.what_if = states.pairs(self.state).get(self._shown.choice_key, "")
+                self.set_trait("questions", {q.name: list(q.answers) for q in self._shown.questions()})
+                self.what_if = states.what_if(self._shown, self.state)
                 self.selection = states.selection(self._shown, self.state)
 
         @traitlets.observe("state")
@@ -114,13 +116,16 @@ def _widget_class() -> type[Any]:
                 value = "" if change["new"] is None else str(change["new"])
                 self.state = states.changed(self.state, {self._shown.step_key: value})
 
+        @traitlets.validate("what_if")
+        def _answerable(self, proposal: Mapping[str, Any]) -> dict[str, str]:
+            token = states.changed("", states.choosing(self._shown, proposal["value"]))
+            return states.what_if(self._shown, token)
+
         @traitlets.observe("what_if")
         def _what_if_changed(self, change: Mapping[str, Any]) -> None:
-            key = self._shown.choice_key
-            if change["new"] and not key:
-                raise ValueError(f"the view {self._shown.kind!r} has no what-if questions")
-            if key and change["new"] != states.pairs(self.state).get(key, ""):
-                self.state = states.changed(self.state, {key: change["new"]})
+            if change["new"] != states.what_if(self._shown, self.state):
+                more = states.choosing(self._shown, change["new"])
+                self.state = states.changed(self.state, more)
 
         @traitlets.validate("selection")
         def _complete(self, proposal: Mapping[str, Any]) -> dict[str, object]:

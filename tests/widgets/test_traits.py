@@ -61,7 +61,7 @@ def test_python_sets_the_step_and_the_selection() -> None:
     with pytest.raises(ValueError, match="no row binds the name '%no'"):
         widget.selection = {"name": "%no"}
     with pytest.raises(ValueError, match="the view 'types' has no what-if questions"):
-        widget.what_if = "1"
+        widget.what_if = {"order": "greedy"}
 
 
 def test_other_views_have_other_tokens() -> None:
@@ -72,8 +72,22 @@ def test_other_views_have_other_tokens() -> None:
     assert graph.selection["operator"] == "exp"
     assert graph.selection["type"] == "Tensor[(2, 2), float32]"
     fused = explore(program, view="fusion", live=True).widget()
-    fused.what_if = "1"
+    fused.what_if = {"what if": "no fusion"}
     assert fused.state == "what=1"
+    memory = explore(program, view="memory", live=True).widget()
+    assert memory.questions["kernels"] == ["one per operator", "fused"]
+    assert memory.what_if == {}
+    memory.what_if = {"kernels": "fused", "order": "program"}
+    assert memory.state == "plan=1.0.0"
+    assert memory.what_if == {"kernels": "fused"}, "what differs from the actual run"
+    memory.set_state({"state": "step=2&plan=1.0.3"})  # as a message of the front end does
+    assert memory.what_if == {"kernels": "fused", "order": "greedy"}
+    memory.what_if = {}
+    assert memory.state == "step=2"
+    with pytest.raises(ValueError, match="there is no question 'kernel': the questions are 'kernels', "):
+        memory.what_if = {"kernel": "fused"}
+    with pytest.raises(ValueError, match="'kernels' has no answer 'two': the answers are 'one per operator'"):
+        memory.what_if = {"kernels": "two"}
     stages = explore(program, view="pipeline", passes="FoldConstant, FuseOps", live=True).widget()
     stages.step = 1
     assert stages.state == "stage=1"

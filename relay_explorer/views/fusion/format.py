@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import Sentence, View
+from ..format import Question, Sentence, View
 from ..schema import Amount, Index, OneOf, RowIndex, RowOrNone, SentenceOrNone, Size, Wire, as_object
 
 NodeIndex = Annotated[int, Index("nodes")]
@@ -136,6 +136,9 @@ class FusionView(View):
     choice_key: ClassVar[str] = "what"
     patterns: tuple[PatternWord, ...]
     functions: Annotated[tuple[FusedFunction, ...], Size(least=1)]
+
+    def questions(self) -> tuple[Question, ...]:
+        return (Question("what if", tuple(variant.name for variant in self.variants)),)
 
     @property
     def nodes(self) -> tuple[FusionNode, ...]:

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import Sentence, View
+from ..format import Question, Sentence, View
 from ..schema import Amount, Flat, Index, OneOf, RowIndex, RowOrNone, Size, as_object
 from ..words import counted
 
@@ -148,6 +148,9 @@ class MemoryView(View):
     axes: tuple[Axis, ...]
     grid: tuple[Annotated[int, Index("variants")], ...]
     variants: Annotated[tuple[MemoryVariant, ...], Size(least=1)]
+
+    def questions(self) -> tuple[Question, ...]:
+        return tuple(Question(axis.name, axis.choices) for axis in self.axes)
 
     def beside(self) -> dict[int, str]:
         """Return, by row, the buffer and the lifetime of its values."""

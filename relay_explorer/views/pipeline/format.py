@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import Passage, Remark, Sentence, View, spoken
+from ..format import Passage, Question, Remark, Sentence, View, spoken
 from ..schema import Amount, Count, Flat, Index, OneOf, RowOrNone, Size, Wire, as_object
 
 ItemIndex = Annotated[int, Index("items")]
@@ -142,6 +142,9 @@ class PipelineView(View):
     pipelines: Annotated[tuple[Pipeline, ...], Size(least=1)]
     tree: str = ""
     ends: Ends | None = None
+
+    def questions(self) -> tuple[Question, ...]:
+        return (Question("pipeline", tuple(pipeline.name for pipeline in self.pipelines)),)
 
     def selected_row(self, state: Mapping[str, str]) -> int:
         """Return -1: a selected row is a pair of rows, which differ from stage to stage."""

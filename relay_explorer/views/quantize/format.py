@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import Passage, Remark, Sentence, View
+from ..format import Passage, Question, Remark, Sentence, View
 from ..schema import (
     Amount,
     Flat,
@@ -245,6 +245,12 @@ class QuantizeView(View):
     worst: ProgramRowOrNone
     target: ProgramRowOrNone
     live: Annotated[bool, Wire(omitted=True)] = False
+
+    def questions(self) -> tuple[Question, ...]:
+        if self.asked < 0:
+            return ()
+        actual = self.variants[self.asked].choice
+        return tuple(Question(axis.name, axis.options, at) for axis, at in zip(self.axes, actual))
 
     def opening(self) -> str:
         if self.steps[self.start].mark == QuantizeMark.CALIBRATED:
