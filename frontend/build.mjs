@@ -14,6 +14,7 @@ const result = await bundled("index.js", {
 const loaders = await Promise.all([
   bundled("loader/holder.js", { format: "iife", globalName: "relayExplorerHolder" }),
   bundled("loader/reference.js", { format: "iife" }),
+  bundled("loader/standin.js", { format: "iife" }),
   bundled("loader/widget.js"),
 ]);
 /** The page of the local server, which loads the bundle beside it. */
@@ -21,7 +22,10 @@ const server = await bundled("server/app.js");
 const files = {
   "relay_explorer.js": result.outputFiles[0].text,
   ...Object.fromEntries(
-    ["holder.js", "reference.js", "widget.js"].map((name, i) => [name, loaders[i].outputFiles[0].text]),
+    ["holder.js", "reference.js", "standin.js", "widget.js"].map((name, i) => [
+      name,
+      loaders[i].outputFiles[0].text,
+    ]),
   ),
   "server.js": server.outputFiles[0].text,
   "relay_explorer.licenses.txt": licences("relay_explorer.js", result.metafile.inputs),

@@ -17,7 +17,7 @@ from .views.frameworks import from_pytorch, is_pytorch
 from .views.registry import Answering, chosen, view_kind
 from .views.source import LARGEST, Source
 from .widgets import carriers, files, page, widget
-from .widgets.host import Host, current
+from .widgets.host import Host, current, has_framed_outputs
 
 if TYPE_CHECKING:
     from .lower.profiling.measurement import Measurement
@@ -38,8 +38,8 @@ class Explorer:
     Colab has. `tools/hosts.py` also ran it in VS Code's notebook editor (code-server 4.100, a stored notebook
     without a kernel), marimo 0.25, Panel 1.9, Voilà 0.5 and pages of nbconvert 7.17, all in Chromium. Colab
     itself was not run: the tool simulates its frames, which see no other output. A notebook that a front end
-    does not trust shows the static picture. A live widget works in a notebook that is opened again without a
-    kernel if the notebook was saved with the state of its widgets.
+    does not trust shows the static picture. If a notebook is opened again without its kernel, an explorer
+    that does not need the kernel takes the place of a live widget.
 
     `view` is the data, `name` the explorer's name in the addresses of a page (`#rx-NAME:STATE`).
     """
@@ -141,13 +141,37 @@ class Explorer:
             "image/svg+xml": picture.svg(self.view),
         }
         if self.live and current() is Host.NOTEBOOK:
-            # Refer to the widget by its id: displaying a widget of ipywidgets 7 would replace the bundle.
-            bundle[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
+            bundle[WIDGET_VIEW] = self._reference()
         return {
             mime: data
             for mime, data in bundle.items()
             if (not include or mime in include) and mime not in (exclude or ())
         }
+
+    def _ipython_display_(self) -> None:
+        """Display a live explorer as two outputs: the widget, and before it a static explorer, which its
+        script hides while the page draws the widget. A front end that finds no widget, in a notebook that is
+        opened again without its kernel, shows an error instead of another part of the same output.
+        """
+        if not self.live or current() is not Host.NOTEBOOK or has_framed_outputs():
+            raise NotImplementedError  # IPython then displays `_repr_mimebundle_`
+        from IPython.display import publish_display_data
+
+        from .views import picture
+
+        reference = self._reference()  # first, because it fails without anywidget
+        html = page.standin(self.view, self.name, self.state, carriers.carries())
+        static = {"text/plain": repr(self), "text/html": html, "image/svg+xml": picture.svg(self.view)}
+        publish_display_data(static)  # type: ignore[no-untyped-call]
+        note = "<!-- The live explorer: where there is no kernel, the output before this one shows it. -->"
+        live = {"text/plain": "(live)", "text/html": note, WIDGET_VIEW: reference}
+        publish_display_data(live)  # type: ignore[no-untyped-call]
+
+    def _reference(self) -> dict[str, object]:
+        """Return what names the live widget in an output. The widget is not displayed itself: with
+        ipywidgets 7, it would replace the other forms of the output.
+        """
+        return {"version_major": 2, "version_minor": 0, "model_id": self.widget().model_id}
 
     def _display_(self) -> Any:
         """Return marimo's display of the explorer: the live widget; without anywidget, the page in a
@@ -202,7 +226,7 @@ def explore(
     * "sharing": the same computation as a graph, with `let`, and expanded into a tree, each run for `args`.
     * "fusion": how operators are grouped into kernels.
     * "pipeline": the program before and after each of `passes`, which may be text, "SimplifyInference,
-      FuseOps(max_depth=4)", and are by default those of a usual pipeline; with `against`, beside a second
+      FuseOps(max_depth=4)", and are by default those of a typical pipeline; with `against`, beside a second
       pipeline.
     * "gradient": a function, and beside each of its bindings the code that reverse-mode differentiation adds
       for it, and the values that it stores.

@@ -88,6 +88,8 @@ function render({ model, el }) {
         onState: tell,
         onAsk: ask,
       });
+      host.dataset.rxLive = model.get("name") ?? "";
+      window.dispatchEvent(new Event("relay-explorer-live")); // the static one that stands in for it: loader/standin.js
       tell(explorer.token()); // a view begins at a step that its token need not name
     } catch (error) {
       refuse(host, error);

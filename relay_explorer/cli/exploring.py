@@ -25,7 +25,7 @@ MAX_NAMES = 12  # of parameters, in a message
 
 def add(commands: Any) -> None:
     """Add the command."""
-    from ..views.pipeline import USUAL
+    from ..views.pipeline import TYPICAL
     from ..views.registry import views
 
     parser = add_command(
@@ -88,7 +88,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--passes",
         metavar="PIPELINE",
-        help=f'the passes of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)" (default: {USUAL})',
+        help=f'the passes of --view pipeline: "SimplifyInference, FuseOps(max_depth=4)" (default: {TYPICAL})',
     )
     parser.add_argument(
         "--against",

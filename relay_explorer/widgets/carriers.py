@@ -9,12 +9,10 @@ run again.
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from .host import shell
+from .host import has_framed_outputs, shell
 
 
 @dataclass
@@ -51,8 +49,8 @@ _carriers = Carriers()
 
 def carries() -> bool:
     """Return whether the output that is displayed now carries the bundle."""
-    if "google.colab" in sys.modules or "DATABRICKS_RUNTIME_VERSION" in os.environ:
-        return True  # every output is a frame of its own, and sees no other one
+    if has_framed_outputs():
+        return True
     request = _request()
     if request is None:
         return True

@@ -23,6 +23,11 @@ def current() -> Host:
     return Host.PLAIN if getattr(shell(), "kernel", None) is None else Host.NOTEBOOK
 
 
+def has_framed_outputs() -> bool:
+    """Return whether every output is a frame of its own, which sees no other output."""
+    return "google.colab" in sys.modules or "DATABRICKS_RUNTIME_VERSION" in os.environ
+
+
 def shell() -> Any:
     """Return IPython's shell, if this process has one. IPython itself is not imported for it."""
     ipython = sys.modules.get("IPython")

@@ -27,10 +27,10 @@ def script_json(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def element(view: View, name: str, state: str = "", book: bool = False) -> str:
+def element(view: View, name: str, state: str = "", book: bool = False, kind: str = "relay-explorer") -> str:
     """Return the explorer's HTML element: its data, and the picture that is shown until the bundle draws.
     `name` identifies the explorer in addresses. In the `book`, operators link to their entries in its
-    reference.
+    reference. The bundle draws elements of the class (`kind`) `relay-explorer`.
     """
     more = f' data-state="{escape(state)}"' if state else ""
     if not book:
@@ -38,7 +38,7 @@ def element(view: View, name: str, state: str = "", book: bool = False) -> str:
     else:
         more += f' data-operators="{escape(json.dumps(_operators(view), separators=(",", ":")))}"'
     return (
-        f'<div class="relay-explorer" id="rx-{escape(name)}"{more}>'
+        f'<div class="{kind}" id="rx-{escape(name)}"{more}>'
         f'<script type="application/json">{script_json(view.to_json())}</script>'
         f"{picture(view)}</div>"
     )
@@ -61,6 +61,15 @@ def output(view: View, name: str, state: str = "", carries: bool = True) -> str:
     """
     code = bundle.holder() if carries else bundle.reference()
     return f"{element(view, name, state)}<script>{code}</script>"
+
+
+def standin(view: View, name: str, state: str = "", carries: bool = True) -> str:
+    """Return an output like `output`, whose explorer is drawn only where the page does not show the live
+    widget called `name`. Where no script runs, its picture is shown.
+    """
+    code = bundle.holder() if carries else bundle.reference()
+    code += bundle.module("standin.js")
+    return f"{element(view, name, state, kind='relay-explorer-standin')}<script>{code}</script>"
 
 
 def page(view: View, name: str, state: str = "") -> str:

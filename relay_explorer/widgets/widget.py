@@ -53,10 +53,11 @@ def _widget_class() -> type[Any]:
         """An explorer as a widget, which can be a part of others, such as a `VBox`.
 
         `state` is the token of the displayed state. `step` is the number of the displayed step, `steps` how
-        many there are; `what_if` has the chosen answers to what-if questions, by question, and is empty for
-        the actual run; `questions` has every question with its answers. `selection` describes the selected row: `row`, `text`, `name`, `operator`,
-        `type` and `function`; it is empty without a selection. All of them follow the reader and can be
-        observed, and all but `steps` and `questions` can be set, `selection` by its `row` or `name`.
+        many there are. `what_if` has the chosen answers to what-if questions, by question, and is empty for
+        the actual run; `questions` has every question with its answers. `selection` describes the selected
+        row: `row`, `text`, `name`, `operator`, `type` and `function`; it is empty without a selection. All of
+        them follow the reader and can be observed, and all but `steps` and `questions` can be set,
+        `selection` by its `row` or `name`.
 
         The other traits are the front end's: `view` is the data, `name` the explorer's name in addresses,
         `ask` a question of the reader, `problem` the reason why it has no answer. A kernel sends `_esm` for

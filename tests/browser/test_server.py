@@ -76,7 +76,7 @@ def test_a_file_is_shown_followed_and_compared(page: Page, tmp_path: Path) -> No
     (tmp_path / "net.relay").write_text(PROGRAM.replace("tanh", "sigmoid"))
     expect(explorer).to_contain_text("sigmoid", timeout=SLOW)
     expect(page.locator("#main .count")).to_contain_text("2 /", timeout=SLOW)
-    page.get_by_label("compare with").select_option("last")
+    page.get_by_label("compare with").select_option("previous")
     expect(page.locator("#main .compare-grid")).to_be_visible(timeout=SLOW)
     assert "−1 × tanh, +1 × sigmoid" in say(page)
     # The choice is in the address.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from html.parser import HTMLParser
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -148,9 +150,24 @@ def _unavailable() -> type:
     raise ImportError("no module named anywidget")
 
 
-def test_it_does_not_display_itself_behind_the_bundle() -> None:
-    """Colab's ipywidgets have `_ipython_display_`, which would bypass the bundle; an explorer has none."""
-    assert not hasattr(explore(SMALL), "_ipython_display_")
+@pytest.mark.usefixtures("kernel")
+def test_a_live_one_displays_a_static_one_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Except where outputs cannot see each other: there, and without `live`, IPython asks for the bundle."""
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.publish_display_data", shown.append)
+    result = explore(SMALL, view="types", name="live", live=True)
+    result._ipython_display_()
+    static, live = shown
+    (host,) = [attrs for tag, attrs in Page(static["text/html"]).tags if tag == "div"]
+    assert (host["class"], host["id"]) == ("relay-explorer-standin", "rx-live")
+    assert WIDGET_VIEW not in static
+    assert live[WIDGET_VIEW]["model_id"] == result.widget().model_id
+    assert len(live["text/html"]) < 200
+    with pytest.raises(NotImplementedError):
+        explore(SMALL)._ipython_display_()
+    monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
+    with pytest.raises(NotImplementedError):
+        result._ipython_display_()
 
 
 @pytest.mark.usefixtures("plain")

@@ -27,8 +27,8 @@ CELL = f'import relay_explorer\nmade = relay_explorer.explore("""{SMALL}""", vie
 LIVE = CELL.replace('"types")', '"types", live=True)')
 
 
-def ask_kernel(*cells: str) -> list[dict[str, Any]]:
-    """Return the displayed data of each cell, run in a kernel of this interpreter."""
+def ask_kernel(*cells: str) -> list[list[dict[str, Any]]]:
+    """Return the displayed data of each output of each cell, run in a kernel of this interpreter."""
     from jupyter_client.manager import KernelManager
 
     manager = KernelManager(kernel_name="python3")
@@ -45,9 +45,9 @@ def ask_kernel(*cells: str) -> list[dict[str, Any]]:
         manager.shutdown_kernel(now=True)
 
 
-def _shown(client: Any, cell: str) -> dict[str, Any]:
+def _shown(client: Any, cell: str) -> list[dict[str, Any]]:
     request = client.execute(cell)
-    result: dict[str, Any] = {}
+    result: list[dict[str, Any]] = []
     while True:
         message = client.get_iopub_msg(timeout=60)
         if message["parent_header"].get("msg_id") != request:
@@ -56,7 +56,7 @@ def _shown(client: Any, cell: str) -> dict[str, Any]:
         if message["msg_type"] == "error":
             raise AssertionError("\n".join(content["traceback"]))
         if message["msg_type"] in ("execute_result", "display_data"):
-            result.update(content["data"])
+            result.append(content["data"])
         if message["msg_type"] == "status" and content["execution_state"] == "idle":
             return result
 
@@ -64,10 +64,13 @@ def _shown(client: Any, cell: str) -> dict[str, Any]:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_in_a_kernel() -> None:
     """IPython's own formatter, of this environment's version, takes the whole bundle."""
-    still, live = ask_kernel(CELL, LIVE)
-    assert set(still) == {"text/plain", "text/html", "image/svg+xml"}
-    assert set(live) == {"text/plain", "text/html", "image/svg+xml", WIDGET_VIEW}
+    (still,), (static, live) = ask_kernel(CELL, LIVE)
+    assert set(still) == set(static) == {"text/plain", "text/html", "image/svg+xml"}
     assert still["text/html"].startswith('<div class="relay-explorer"')
+    assert static["text/html"].startswith('<div class="relay-explorer-standin"')
+    assert len(static["text/html"]) < 60_000, "the first output has the bundle already"
+    assert set(live) == {"text/plain", "text/html", WIDGET_VIEW}
+    assert live["text/html"].startswith("<!--")
 
 
 def test_in_marimo(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +181,17 @@ def save(page: Page, path: Path) -> None:
     raise AssertionError("the notebook was not saved")
 
 
+def end_kernels(page: Page) -> None:
+    """End every session, so that a notebook that is opened again has a kernel without widgets."""
+    count = page.evaluate("""async () => {
+      const headers = { "X-XSRFToken": /_xsrf=([^;]*)/.exec(document.cookie)?.[1] ?? "" };
+      const sessions = await (await fetch("/api/sessions")).json();
+      for (const { id } of sessions) await fetch(`/api/sessions/${id}`, { method: "DELETE", headers });
+      return sessions.length - (await (await fetch("/api/sessions")).json()).length;
+    }""")
+    assert count == 1
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize(
@@ -204,10 +218,21 @@ def test_in_a_notebook(browser: Browser, tmp_path: Path, application: str, path:
         # What the reader does with a live explorer reaches Python.
         page.wait_for_timeout(1500)
         run_until(page, 2, page.get_by_text("the state is step="))
-        # What was saved works without the kernel.
+        # The static explorer of a live one is hidden while the live one is drawn.
+        expect(cell(page, 1).get_by_role("slider")).to_have_count(1)
+        # What was saved works without the kernel; of a live explorer, the static one.
         save(page, tmp_path / "small.ipynb")
+        end_kernels(page)
         page.goto(f"{address}/{path}/small.ipynb")
         expect(cell(page, 0).get_by_role("slider").first).to_be_visible(timeout=60_000)
+        slider = cell(page, 1).get_by_role("slider")
+        expect(slider).to_be_visible(timeout=60_000)
+        expect(cell(page, 1).get_by_text("No kernel is connected to this explorer")).to_be_visible()
+        expect(cell(page, 1).get_by_text("Error displaying widget")).to_be_hidden()
+        # Once its cell is run again, it is live again.
+        run_until(page, 1, slider)
+        expect(cell(page, 1).get_by_text("No kernel is connected")).to_have_count(0)
+        expect(slider).to_have_count(1)
         page.close()
     assert [
         u for u in outside if not u.startswith((address, address.replace("http", "ws"), "data:", "blob:"))

@@ -110,12 +110,12 @@ def test_it_lists_a_folder_and_shows_what_changed(client: Client, folder: Path) 
     assert status == 200
     assert (view["view"], view["title"] if isinstance(view["title"], str) else "") == ("types", "net.relay")
     assert check(view) == []
-    assert client.show(document=number, against="last")[0] == 409
+    assert client.show(document=number, against="previous")[0] == 409
     listener = client.server.listen()
     (folder / "net.relay").write_text(PROGRAM.replace("exp", "log"))
     assert until(listener, lambda event: event["event"] == "changed")["document"] == number
     assert client.show(document=number, view="ir")[0] == 200
-    status, view = client.show(document=number, against="last")
+    status, view = client.show(document=number, against="previous")
     assert (status, view["view"]) == (200, "compare")
     assert "−1 × exp, +1 × log" in view["summary"]
     (folder / "new.relay").write_text(PROGRAM)
@@ -138,7 +138,7 @@ def test_dropped_files_are_stored_apart_and_versions_compared(client: Client) ->
     assert (status, view["view"]) == (200, "pipeline")
     assert client.drop("evil.relay", PROGRAM.replace("exp", "tanh").encode()) == number
     assert client.show(document=number, view="ir")[0] == 200
-    assert "tanh" in client.show(document=number, against="last")[1]["summary"]
+    assert "tanh" in client.show(document=number, against="previous")[1]["summary"]
     assert "same program" in client.show(document=number, against=number)[1]["summary"]
 
 

@@ -2,7 +2,7 @@
 import { fill, h } from "../core/dom.js";
 import { parseHash } from "../core/links.js";
 
-/** @typedef {{ number: number, name: string, version: number, dropped: boolean, last: boolean }} Document */
+/** @typedef {{ number: number, name: string, version: number, dropped: boolean, previous: boolean }} Document */
 /** @typedef {{ name: string, label: string, example: string, type: "flag" | "lines" | "text" }} Option */
 /** @typedef {{ name: string, help: string, options: Option[] }} ViewKind */
 
@@ -81,7 +81,8 @@ async function show() {
   if (!chosen) return;
   const controller = new AbortController();
   running = controller;
-  const other = against.value === "" ? null : against.value === "last" ? "last" : Number(against.value);
+  const other =
+    against.value === "" ? null : against.value === "previous" ? "previous" : Number(against.value);
   const subject = `${chosen.number} ${other ?? view.value}`;
   const done = waiting(
     `${chosen.name}: making the view ${other === null ? view.value : "compare"}`,
@@ -155,7 +156,7 @@ function listDocuments(list) {
   fill(
     against,
     h("option", { value: "" }, "nothing"),
-    h("option", { value: "last", disabled: !current?.last }, "the last version"),
+    h("option", { value: "previous", disabled: !current?.previous }, "the previous version"),
     list
       .filter(({ number }) => number !== current?.number)
       .map(({ number, name }) => h("option", { value: number }, name)),

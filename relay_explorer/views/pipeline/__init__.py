@@ -11,7 +11,7 @@ from ..source import Source
 from .format import PipelineView
 
 #: The pipeline that is shown if none is named: the passes that change most programs, in a compiler's order.
-USUAL = "SimplifyInference, FoldScaleAxis, EliminateCommonSubexpr, FuseOps"
+TYPICAL = "SimplifyInference, FoldScaleAxis, EliminateCommonSubexpr, FuseOps"
 
 
 @declare("pipeline", "the program before and after each pass", accepts=("Inference", "Evaluation"))
@@ -21,7 +21,7 @@ def build(
     passes: Sequence[Pass] | str | None = None,
     against: object = None,
 ) -> PipelineView:
-    """Build the view of a program going through `passes`, by default USUAL, and with `against` through
+    """Build the view of a program going through `passes`, by default TYPICAL, and with `against` through
     other passes too.
     """
     from ..compare import is_pipeline
@@ -34,5 +34,5 @@ def build(
         )
 
     return pipeline_view(
-        source.module, passes or USUAL, cast(Any, against), source.title, not source.reproducible
+        source.module, passes or TYPICAL, cast(Any, against), source.title, not source.reproducible
     )

@@ -16,7 +16,7 @@ from ...ir.errors import RelayError
 MAX_UPLOAD = 2 << 30  # bytes of one file
 MAX_UPLOADS = 8 << 30  # bytes of all files
 MAX_FILES = 1_000  # documents
-MAX_SNAPSHOT = 256 << 20  # bytes; larger files have no last version
+MAX_SNAPSHOT = 256 << 20  # bytes; larger files have no previous version
 CHUNK = 1 << 20
 _WEIGHTED = (".pt", ".pth", ".pt2", ".ts", ".tflite", ".keras", ".h5", ".hdf5")
 SUFFIXES = frozenset((".relay", ".rly", ".txt", ".onnx", ".pb", ".pbtxt", ".json", *_WEIGHTED))
@@ -36,7 +36,7 @@ class RefusedError(Exception):
 
 @dataclass
 class Document:
-    """A file. `version` counts its changes; `snapshots` are copies of the last two versions that were shown.
+    """A file. `version` counts its changes; `snapshots` are copies of the two newest versions that were shown.
     `settling` is the stamp of a change that may still be going on.
     """
 
@@ -54,7 +54,7 @@ class Document:
         """Return what the page shows of it: no path but that which the reader typed."""
         return {
             "number": self.number, "name": self.name, "version": self.version, "dropped": self.dropped,
-            "last": len(self.snapshots) > 1,
+            "previous": len(self.snapshots) > 1,
         }  # fmt: skip
 
 
@@ -161,7 +161,7 @@ class Documents:
             folder = self._folder / "versions" / f"{document.number}-{document.version}-{stamp[0]}"
             folder.mkdir(exist_ok=True)
             name = Path(document.name)
-            place = folder / f"{name.stem} (last version){name.suffix}"
+            place = folder / f"{name.stem} (previous version){name.suffix}"
             shutil.copyfile(document.path, place)
             document.copied = stamp
             document.snapshots.append(place)

@@ -224,7 +224,7 @@ class Handler(BaseHTTPRequestHandler):
         if not isinstance(request, dict):
             raise RefusedError(400, "the request is not an object")
         document, command = arguments(request, self.server.documents)
-        self.server.tell({"event": "documents"})  # there may be a last version now
+        self.server.tell({"event": "documents"})  # there may be a previous version now
         outcome = self.server.work.run(command, document.path.parent, self._gone)
         if outcome.view is None:
             self._json(422, {"message": outcome.message, "documents": self.server.documents.public()})

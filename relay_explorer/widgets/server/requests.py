@@ -80,8 +80,8 @@ def arguments(request: Mapping[str, Any], documents: Documents) -> tuple[Documen
 
 
 def _other(against: object, document: Document, documents: Documents) -> str:
-    """Return the path of the program to compare with: another document, or the last version of this one."""
-    if against == "last":
+    """Return the path of the program to compare with: another document, or its previous version."""
+    if against == "previous":
         if len(document.snapshots) < 2:
             raise RefusedError(409, "there is no other version of this file yet: change it, and compare then")
         return str(document.snapshots[-2])
