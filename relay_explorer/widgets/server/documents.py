@@ -36,7 +36,7 @@ class RefusedError(Exception):
 
 @dataclass
 class Document:
-    """A file. `version` counts its changes; `snapshots` are copies of the two newest versions that were shown.
+    """A file. `version` counts its changes; `snapshots` are copies of the last two that were shown.
     `settling` is the stamp of a change that may still be going on.
     """
 
