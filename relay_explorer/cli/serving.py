@@ -39,6 +39,20 @@ anywhere. Ctrl-C stops it.
         default=True,
         help="open the page in the browser (default: yes)",
     )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=600,
+        metavar="SECONDS",
+        help="the time that a view may take (default: 600)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=_gigabytes,
+        default=0,
+        metavar="GB",
+        help="the memory that a view may take, 1 GB or more (default: all of this machine)",
+    )
 
 
 def _port(text: str) -> int:
@@ -48,8 +62,23 @@ def _port(text: str) -> int:
     return number
 
 
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 1 <= number <= 1e6:
+        raise argparse.ArgumentTypeError("the time is a number of seconds from 1 to 1,000,000")
+    return number
+
+
+def _gigabytes(text: str) -> int:
+    number = float(text)
+    if not 1 <= number <= 1e6:
+        raise argparse.ArgumentTypeError("the memory is a number of gigabytes from 1 to 1,000,000")
+    return int(number * (1 << 30))
+
+
 def _serve(parsed: argparse.Namespace) -> int:
     from ..widgets.server import serve
 
     paths = [Path(text) for text in parsed.files]
-    return serve(paths, parsed.port, webbrowser.open if parsed.open else None)
+    opened = webbrowser.open if parsed.open else None
+    return serve(paths, parsed.port, opened, parsed.timeout, parsed.memory)

@@ -23,6 +23,21 @@ DROP = """([name, text]) => {
   for (const kind of ["dragenter", "dragover", "drop"])
     dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
 }"""
+# A folder, as a browser describes one that is dropped; a script cannot make a real one.
+DROP_FOLDER = """(tree) => {
+  const entry = ([name, value], path) => {
+    const fullPath = `${path}/${name}`;
+    if (typeof value === "string")
+      return { name, fullPath, isFile: true, file: (done) => done(new File([value], name)) };
+    const parts = [Object.entries(value).map((pair) => entry(pair, fullPath)), []];
+    const createReader = () => ({ readEntries: (done) => done(parts.shift()) });
+    return { name, fullPath, isDirectory: true, createReader };
+  };
+  const items = Object.entries(tree).map((pair) => ({ webkitGetAsEntry: () => entry(pair, "") }));
+  const event = new DragEvent("drop", { bubbles: true, cancelable: true });
+  Object.defineProperty(event, "dataTransfer", { value: { items } });
+  dispatchEvent(event);
+}"""
 AXE = """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap((v) =>
   v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}`))"""
 
@@ -106,8 +121,30 @@ def test_files_are_dropped_and_nothing_in_them_is_markup(page: Page) -> None:
     expect(page.locator("#problem")).to_contain_text(
         "of Relax or TensorIR, which cannot be read yet", timeout=SLOW
     )
+    page.evaluate(
+        DROP_FOLDER, {"models": {"a.relay": PROGRAM.replace("tanh", "sin"), "notes.md": "", ".x.relay": ""}}
+    )
+    expect(page.locator("#main .rx")).to_contain_text("sin", timeout=SLOW)
+    assert page.get_by_label("file").locator("option:checked").inner_text() == "models/a.relay"
+    page.evaluate(DROP_FOLDER, {"empty": {"notes.md": ""}})
+    expect(page.locator("#problem")).to_contain_text("the folder empty contains no program or model")
+    page.evaluate(DROP_FOLDER, {"saved": {"saved_model.pb": "", "variables": {}}})
+    expect(page.locator("#problem")).to_contain_text("relay-explorer serve saved")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     code = (ROOT / "frontend/node_modules/axe-core/axe.min.js").read_text("utf-8")
     page.evaluate(code)
     assert page.evaluate(AXE) == []
+
+
+def test_an_upload_says_how_far_it_is_and_can_be_cancelled(page: Page) -> None:
+    expect(page.locator("#main .rx")).to_contain_text("tanh", timeout=SLOW)
+    page.route("**/drop?*", lambda route: None)  # no answer
+    page.evaluate(DROP, ["large.onnx", "x" * 3_000_000])
+    status = page.locator("#status")
+    expect(status).to_contain_text("copying large.onnx … ")
+    expect(status).to_contain_text("of 3.0 MB (")
+    status.get_by_role("button", name="cancel").click()
+    expect(status).to_be_empty()
+    expect(page.locator("#main .rx")).to_contain_text("tanh")
+    page.unroute("**/drop?*")

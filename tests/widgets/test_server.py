@@ -232,7 +232,7 @@ def test_slow_connections_are_closed_and_their_number_is_bounded(
 
 
 def test_a_stuck_model_is_stopped_and_blocks_nobody(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work_module, "LIMIT_SECONDS", 0.5)
+    monkeypatch.setattr(client.server.work, "_seconds", 0.5)
 
     class Asleep(subprocess.Popen):  # type: ignore[type-arg]
         def __init__(self, command: list[str], **options: Any) -> None:
@@ -241,9 +241,9 @@ def test_a_stuck_model_is_stopped_and_blocks_nobody(client: Client, monkeypatch:
     monkeypatch.setattr(subprocess, "Popen", Asleep)
     status, answer = client.show(document=1, view="ir")
     assert status == 422
-    assert "so it was stopped" in answer["message"]
+    assert "so it was stopped: `serve --timeout SECONDS` allows more" in answer["message"]
     # A page that goes away ends its work.
-    monkeypatch.setattr(work_module, "LIMIT_SECONDS", 60)
+    monkeypatch.setattr(client.server.work, "_seconds", 60)
     body = b'{"document": 1, "view": "ir"}'
     head = f"POST /{client.server.token}/show HTTP/1.1\r\nHost: {client.server.hosts[0]}\r\n"
     raw = socket.create_connection(("127.0.0.1", client.server.server_port))
@@ -254,6 +254,58 @@ def test_a_stuck_model_is_stopped_and_blocks_nobody(client: Client, monkeypatch:
     raw.close()
     monkeypatch.undo()
     assert client.show(document=1, view="ir")[0] == 200
+
+
+def test_the_memory_of_a_view_is_bounded(tmp_path: Path, client: Client) -> None:
+    """The child process has the limit, and says what to do about it."""
+    code = (
+        "import sys; from relay_explorer.cli import limited\n"
+        "limited.main = lambda arguments: bytearray(2 << 30) and 0\n"
+        "sys.exit(limited.run(1 << 30, []))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (
+        1, "error: this needs more than 1 GB of memory: `serve --memory GB` allows more\n",
+    )  # fmt: skip
+    (tmp_path / "models" / "large.relay").write_text(
+        'def @main() { zeros(shape=[60000, 60000], dtype="float32") }'
+    )
+    client.server.work._memory = 1 << 30
+    client.server.documents.changed()
+    number = next(d["number"] for d in client.server.documents.public() if d["name"] == "large.relay")
+    status, view = client.show(document=number, view="evaluation")
+    assert status == 200
+    assert "the result is larger than the memory" in view["summary"]
+
+
+def test_a_message_begins_with_the_error(tmp_path: Path) -> None:
+    errors = tmp_path / "errors.txt"
+    errors.write_text(
+        "WARNING: logs of a framework\nI0000 port.cc\n./a b.relay:1:3: error: no\n  1 | error: x\n"
+    )
+    assert work_module._message(errors, 1) == "./a b.relay:1:3: error: no\n  1 | error: x"
+    errors.write_text("Killed")
+    assert work_module._message(errors, 1) == "Killed"
+    errors.write_text("")
+    assert "was ended by signal 9" in work_module._message(errors, -9)
+
+
+def test_a_folder_is_dropped_with_its_names(client: Client) -> None:
+    numbers = []
+    for folder in ("nets", "nets/inner", "..%2F..%2F%2Fnets%5Cinner%2F", "a/b/c/d/e"):
+        status, _, answer = client.ask("POST", f"drop?name=x.relay&folder={folder}", PROGRAM.encode())
+        assert status == 200, answer
+        numbers.append(json.loads(answer)["document"])
+    documents = [client.server.documents.get(number) for number in numbers]
+    assert [document.name for document in documents] == [
+        "nets/x.relay", "nets/inner/x.relay", "nets/inner/x.relay", "a/b/c/x.relay",
+    ]  # fmt: skip
+    assert documents[2].version == 2
+    for document in documents:
+        assert document.path.parts[-1 - document.name.count("/") - 1] == "dropped"
+    assert client.show(document=numbers[1], view="ir")[0] == 200
+    assert client.ask("POST", "drop?name=nets", b"x")[0] == 409
+    assert client.ask("POST", "drop?name=y&folder=nets/x.relay", b"x")[0] == 409
 
 
 def test_names_and_options_cannot_pass_for_others(tmp_path: Path) -> None:

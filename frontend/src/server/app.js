@@ -1,6 +1,8 @@
 // The page of the local server: it opens files, asks the server for their views, and shows them again when they change.
 import { fill, h } from "../core/dom.js";
 import { parseHash } from "../core/links.js";
+import { dropped, upload } from "./upload.js";
+/** @import { Dropped } from "./upload.js" */
 
 /** @typedef {{ number: number, name: string, version: number, dropped: boolean, previous: boolean }} Document */
 /** @typedef {{ name: string, label: string, example: string, type: "flag" | "lines" | "text" }} Option */
@@ -60,13 +62,27 @@ async function ask(where, options) {
   return data;
 }
 
+/**
+ * Shows what is going on, and a button that cancels it; returns the element that says how far it is.
+ * @param {string} what
+ * @param {AbortController} controller
+ */
+function busy(what, controller) {
+  const progress = h("span");
+  status(
+    `${what} … `,
+    progress,
+    h("button", { type: "button", onclick: () => controller.abort() }, "cancel"),
+  );
+  return progress;
+}
+
 /** Shows the seconds since now, and a button that cancels; returns the function that ends it. */
 function waiting(/** @type {string} */ what, /** @type {AbortController} */ controller) {
   const started = performance.now();
-  const seconds = h("span");
+  const seconds = busy(what, controller);
   const tick = () => (seconds.textContent = `${Math.round((performance.now() - started) / 1000)} s`);
   tick();
-  status(`${what} … `, seconds, h("button", { type: "button", onclick: () => controller.abort() }, "cancel"));
   const timer = setInterval(tick, 1000);
   return () => {
     clearInterval(timer);
@@ -133,7 +149,8 @@ function draw(data, subject) {
   token = "";
   const scroll = window.scrollY;
   explorer?.destroy();
-  explorer = mount(byId("main"), data, { name: NAME, token: state, address: true });
+  const playground = { address: byId("main").dataset.playground ?? "", here: false };
+  explorer = mount(byId("main"), data, { name: NAME, token: state, address: true, playground });
   shown = subject;
   byId("welcome").hidden = true;
   window.scrollTo(0, scroll);
@@ -203,29 +220,23 @@ function remember() {
 
 // --- files that are dropped --------------------------------------------------------------------------
 
-/** @param {readonly File[]} files */
+/** Opens files: copies them to the server, and shows the first one. @param {readonly Dropped[]} files */
 async function take(files) {
   let first = null;
   for (const item of files) {
     const controller = new AbortController();
-    const done = waiting(`copying ${item.name}`, controller);
+    const progress = busy(`copying ${item.file.name}`, controller);
     try {
-      const { document: number } = await ask(`drop?name=${encodeURIComponent(item.name)}`, {
-        method: "POST",
-        body: item,
-        signal: controller.signal,
-      });
-      first ??= number;
+      const data = await upload(item, controller.signal, (part) => (progress.textContent = part));
+      listDocuments(data.documents);
+      first ??= data.document;
     } catch (error) {
-      // A folder is a file that cannot be read.
-      const { message } = /** @type {Error} */ (error);
-      problem(
-        message.startsWith("error")
-          ? message
-          : `error: ${item.name} cannot be read: a folder is named on the command line instead`,
-      );
+      status();
+      if (controller.signal.aborted) break;
+      problem(/** @type {Error} */ (error).message);
+      continue;
     }
-    done();
+    status();
   }
   if (first === null) return;
   file.value = String(first);
@@ -244,10 +255,17 @@ for (const name of ["dragleave", "drop"])
     if (name === "drop" || /** @type {DragEvent} */ (event).relatedTarget === null)
       document.body.classList.remove("over");
   });
-addEventListener("drop", (event) => take([...(event.dataTransfer?.files ?? [])]));
+addEventListener("drop", async ({ dataTransfer }) => {
+  if (!dataTransfer) return;
+  const { files, notes } = await dropped(dataTransfer, byId("main").dataset.suffixes?.split(" ") ?? []);
+  problem(notes.join("\n"));
+  take(files);
+});
 byId("open").addEventListener("click", () => {
   const input = /** @type {HTMLInputElement} */ (h("input", { type: "file", multiple: true }));
-  input.addEventListener("change", () => take([...(input.files ?? [])]));
+  input.addEventListener("change", () =>
+    take([...(input.files ?? [])].map((file) => ({ file, folder: "" }))),
+  );
   input.click();
 });
 

@@ -18,7 +18,7 @@ from types import FrameType
 
 from .documents import Documents
 from .http import Server
-from .work import Work
+from .work import LIMIT_SECONDS, Work
 
 __all__ = ["serve"]
 
@@ -27,17 +27,20 @@ def serve(
     paths: Sequence[Path],
     port: int = 0,
     opened: Callable[[str], object] | None = None,
+    seconds: float = LIMIT_SECONDS,
+    memory: int = 0,
 ) -> int:
     """Serve the page until Ctrl-C, and return the exit status 0.
 
     `paths` are files, and folders whose models are listed. `port` 0 is a free one. `opened` is called with
-    the address, once the server listens. Raise an OSError for a port that is taken.
+    the address, once the server listens. A view may take so many `seconds`, and so many bytes of `memory`
+    (0: as many as the machine has). Raise an OSError for a port that is taken.
     """
     with tempfile.TemporaryDirectory(prefix="relay-explorer-", ignore_cleanup_errors=True) as folder:
         documents = Documents(Path(folder))
         for path in paths:
             documents.add(path)
-        work = Work(Path(folder))
+        work = Work(Path(folder), seconds, memory)
         with Server(documents, work, port) as server:
             _stop_on_termination()
             watcher = threading.Thread(target=server.watch, daemon=True)

@@ -16,6 +16,7 @@ from ...ir.errors import RelayError
 MAX_UPLOAD = 2 << 30  # bytes of one file
 MAX_UPLOADS = 8 << 30  # bytes of all files
 MAX_FILES = 1_000  # documents
+MAX_DEPTH = 3  # folders in a folder that is dropped
 MAX_SNAPSHOT = 256 << 20  # bytes; larger files have no previous version
 CHUNK = 1 << 20
 _WEIGHTED = (".pt", ".pth", ".pt2", ".ts", ".tflite", ".keras", ".h5", ".hdf5")
@@ -84,9 +85,11 @@ class Documents:
         else:
             raise RelayError(f"there is no file `{path}`")
 
-    def receive(self, name: str, size: int, source: BinaryIO) -> Document:
-        """Store a file that was dropped on the page; a second one with its name is its next version."""
-        clean = clean_name(name)
+    def receive(self, name: str, size: int, source: BinaryIO, folder: str = "") -> Document:
+        """Store a file that was dropped on the page, in a `folder` or alone; a second one with its name is
+        its next version.
+        """
+        clean = "/".join([*_folder_parts(folder), clean_name(name)])
         with self._lock:
             if size > MAX_UPLOAD or self._uploaded + size > MAX_UPLOADS:
                 raise RefusedError(
@@ -98,7 +101,10 @@ class Documents:
         part = self._folder / "dropped" / f".{threading.get_ident()}.part"
         try:
             _store(source, size, part)
+            place.parent.mkdir(parents=True, exist_ok=True)
             os.replace(part, place)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise RefusedError(409, f"`{clean}` is a file in one place and a folder in another") from None
         finally:
             part.unlink(missing_ok=True)
         with self._lock:
@@ -178,6 +184,12 @@ def clean_name(name: str) -> str:
     if not last:
         raise RefusedError(400, "the file has no name")
     return last
+
+
+def _folder_parts(folder: str) -> list[str]:
+    """Return the names of a dropped folder and of those in it, each without what could lead elsewhere."""
+    parts = [part for part in re.split(r"[/\\]", folder) if part.strip(" .")]
+    return [clean_name(part) for part in parts[:MAX_DEPTH]]
 
 
 def _store(source: BinaryIO, size: int, place: Path) -> None:

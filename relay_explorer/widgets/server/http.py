@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import parse_qs, urlsplit
 
 from ..bundle import module
-from .documents import Documents, RefusedError
+from .documents import SUFFIXES, Documents, RefusedError
 from .page import page
 from .requests import arguments, offered
 from .work import Work
@@ -163,7 +163,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         pages: dict[str, Callable[[Mapping[str, list[str]]], None]] = {
-            "": lambda query: self._send(200, "text/html; charset=utf-8", page(offered()).encode()),
+            "": lambda query: self._send(
+                200, "text/html; charset=utf-8", page(offered(), sorted(SUFFIXES)).encode()
+            ),
             "relay_explorer.js": lambda query: self._send(200, "text/javascript", module().encode()),
             "server.js": lambda query: self._send(200, "text/javascript", module("server.js").encode()),
             "documents": lambda query: self._json(200, {"documents": self.server.documents.public()}),
@@ -206,7 +208,8 @@ class Handler(BaseHTTPRequestHandler):
     def _drop(self, query: Mapping[str, list[str]]) -> None:
         size = self._length()
         self.server.expect(self.connection, 30 + size / SLOWEST)
-        document = self.server.documents.receive(query.get("name", [""])[0], size, cast(BinaryIO, self.rfile))
+        name, folder = (query.get(key, [""])[0] for key in ("name", "folder"))
+        document = self.server.documents.receive(name, size, cast(BinaryIO, self.rfile), folder)
         self.server.expect(self.connection, None)
         self._json(200, {"document": document.number, "documents": self.server.documents.public()})
         self.server.tell({"event": "documents"})

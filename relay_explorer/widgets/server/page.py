@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any
+
+from ... import _project
 
 _STYLE = """
 :root{color-scheme:light dark;--line:#8885;--soft:#5c5c63;--paper:#fff;--accent:#1f4fa3}
@@ -34,17 +37,18 @@ font-size:24px;z-index:9}
 
 _WELCOME = """\
 <section id="welcome" aria-labelledby="how"><h2 id="how">Open a program or a model</h2>
-<p>Drop files anywhere on this page, or use <em>open</em>: ONNX, TorchScript, exported PyTorch programs
-(<code>.pt2</code>), TFLite, Keras, TensorFlow, MXNet, and programs in Relay's text format. TVM's Relax
-modules cannot be opened yet.</p>
+<p>Drop files or a folder anywhere on this page, or use <em>open</em>: ONNX, TorchScript, exported PyTorch
+programs (<code>.pt2</code>), TFLite, Keras, TensorFlow, MXNet, and programs in Relay's text format. TVM's
+Relax modules cannot be opened yet.</p>
 <p>A file that was named on the command line is shown again whenever it changes. A dropped file is a copy:
 drop it again to see its next version. Nothing is sent anywhere, and the copies are deleted when the server
 stops.</p></section>"""
 
 
-def page(views: list[dict[str, Any]]) -> str:
-    """Return the page; `views` are offered in it."""
+def page(views: list[dict[str, Any]], suffixes: list[str]) -> str:
+    """Return the page; `views` are offered in it, and of a dropped folder, files with these `suffixes`."""
     data = json.dumps(views).replace("<", "\\u003c")
+    playground = _project.site_address("book/playground.html")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -57,7 +61,8 @@ def page(views: list[dict[str, Any]]) -> str:
         '<section id="options" aria-label="options"></section>\n<main><div id="status" role="status"></div>'
         '<pre id="problem" role="alert" tabindex="0" hidden></pre>\n'
         f"{_WELCOME}\n"
-        '<div id="main"></div></main>\n'
+        f'<div id="main" data-playground="{escape(playground)}" data-suffixes="{" ".join(suffixes)}"></div>'
+        "</main>\n"
         f'<script type="application/json" id="views">{data}</script>\n'
         '<script type="module" src="server.js"></script>\n</body>\n</html>\n'
     )

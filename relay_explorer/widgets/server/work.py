@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 LIMIT_SECONDS = 600.0
+MIN_BYTES = 1 << 30  # of memory, with which every view of a small program can be made
 MAX_MESSAGE = 20_000  # bytes of an error that are shown
 STEP = 0.05
+_ERROR = re.compile(r"^(?:\S[^\n]*:\d+: )?error: ", re.MULTILINE)
 Gone = Callable[[], bool]
 
 
@@ -29,8 +32,13 @@ class Outcome(NamedTuple):
 class Work:
     """Runs one command after the other; `stop` ends the one that runs, and all that wait."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds: float = LIMIT_SECONDS, memory: int = 0) -> None:
+        """Work in a folder; a view may take so many `seconds`, and so many bytes of `memory` (0: as many as
+        the machine has).
+        """
         self._folder = folder
+        self._seconds = seconds
+        self._memory = memory or _physical()
         self._turn = threading.Lock()
         self._stopped = threading.Event()
         self._number = 0
@@ -48,8 +56,8 @@ class Work:
             self._number += 1
             view = self._folder / f"view-{self._number}.json"
             errors = self._folder / "errors.txt"
-            command = [sys.executable, "-P", "-m", "relay_explorer", "explore", *arguments]
-            command += ["--json", f"--output={view}"]
+            command = [sys.executable, "-P", "-m", "relay_explorer.cli.limited", str(self._memory)]
+            command += ["explore", *arguments, "--json", f"--output={view}"]
             with errors.open("wb") as stderr, _process(command, folder, stderr) as process:
                 message = self._wait(process, gone)
             if message:
@@ -64,12 +72,15 @@ class Work:
 
     def _wait(self, process: subprocess.Popen[bytes], gone: Gone) -> str:
         """Wait for the end; return why there was none."""
-        end = time.monotonic() + LIMIT_SECONDS
+        end = time.monotonic() + self._seconds
         while process.poll() is None:
             if gone() or self._stopped.is_set():
                 return "cancelled"
             if time.monotonic() > end:
-                return f"error: this took more than {LIMIT_SECONDS:.0f} seconds, so it was stopped"
+                return (
+                    f"error: this took more than {self._seconds:.0f} seconds, so it was stopped: "
+                    "`serve --timeout SECONDS` allows more"
+                )
             time.sleep(STEP)
         return ""
 
@@ -97,6 +108,14 @@ def _process(command: Sequence[str], folder: Path, stderr: BinaryIO) -> Iterator
         process.wait()
 
 
+def _physical() -> int:
+    """Return the bytes of memory of this machine, or a number that limits nothing if it is not known."""
+    try:
+        return max(MIN_BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return 1 << 62
+
+
 def _environment() -> dict[str, str]:
     """Return this process's environment, in which no module is imported from the folder of a model."""
     environment = dict(os.environ)
@@ -108,7 +127,11 @@ def _environment() -> dict[str, str]:
 def _message(errors: Path, status: int) -> str:
     text = errors.read_bytes()[:MAX_MESSAGE].decode("utf-8", "replace").strip()
     if text:
-        return text
+        start = _ERROR.search(text)  # frameworks write warnings before it
+        return text[start.start() :] if start else text
     if status < 0:
-        return "error: the compiler was stopped by the system, perhaps because the memory was not enough"
+        return (
+            f"error: the process that makes the view was ended by signal {-status}, perhaps because it needs "
+            "more memory: `serve --memory GB` allows more"
+        )
     return "error: no view was made, and no reason was given"
