@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .ir.errors import Note, ParseError, RelayError
 from .ir.module import IRModule
+from .views.editing import editable
 from .views.format import View
 from .views.frameworks import from_pytorch, is_pytorch
 from .views.registry import Answering, chosen, view_kind
@@ -124,7 +125,7 @@ class Explorer:
     def _answer(self, question: Mapping[str, Any]) -> View:
         """Answer a request of a live widget's reader: another run, or one more kernel."""
         assert self._answering is not None
-        self.view = self._answering.answer(question)
+        self.view = self._answering.answer(question).with_editable(self.view.editable)
         return self.view
 
     def _repr_html_(self) -> str:
@@ -307,9 +308,10 @@ def explore(
             raise _not_a_program(error, x.strip()) from None
         raise
     token = _token(state)
-    if isinstance(built, View):
-        return Explorer(built, name or _name(built), token, live, again=again)
-    return Explorer(built.view, name or _name(built.view), token, live, built, again)
+    answering = None if isinstance(built, View) else built
+    shown = built if isinstance(built, View) else built.view
+    shown = shown.with_editable(editable(shown, source))
+    return Explorer(shown, name or _name(shown), token, live, answering, again)
 
 
 def _token(state: str | None) -> str:

@@ -159,6 +159,7 @@ def declarations() -> Iterator[tuple[str, str]]:
         yield f"{name}.d.ts", f"// {NOTE}\n{imports}\n{body}"
 
 
+_OPTIONAL = ("opening", "editable")  # of a view: left out where they are empty
 _BASE = """
 /** A sentence: a template, then its arguments. */
 export type Sentence = string[];
@@ -171,6 +172,8 @@ export interface BaseView {
   summary: string;
   /** Why the step that is shown first is that one, in a few words; empty where there is nothing to say. */
   opening: string;
+  /** The program as text to edit, where the rows refer to constants; otherwise empty. */
+  editable: string;
   rows: Row[];
 }
 """
@@ -300,7 +303,8 @@ def _view_schema(record: Record, description: str) -> dict[str, Any]:
     base = {
         "format": {"const": NAME}, "version": {"const": VERSION},
         "view": {"const": record.cls.kind},  # type: ignore[attr-defined]  # a view
-        "title": text, "summary": text, "opening": text, "strings": {"type": "array", "items": text},
+        "title": text, "summary": text, **dict.fromkeys(_OPTIONAL, text),
+        "strings": {"type": "array", "items": text},
         "program": {
             "type": "object",
             "properties": {"rows": {"type": "array", "items": {"$ref": "#/$defs/common.Row"}}},
@@ -309,7 +313,7 @@ def _view_schema(record: Record, description: str) -> dict[str, Any]:
     }  # fmt: skip
     return {
         "description": description, "type": "object", "properties": {**base, **shape["properties"]},
-        "required": [*(key for key in base if key != "opening"), *shape["required"]],
+        "required": [*(key for key in base if key not in _OPTIONAL), *shape["required"]],
     }  # fmt: skip
 
 

@@ -17,8 +17,11 @@ from ..ir.types import TensorType
 from ..ir.walk import post_order, rewrite_nodes
 from ..text.metadata import write
 from ..text.printer import Printer
+from .format import View
 from .rows import ProgramRows
+from .source import Source
 
+MAX_TEXT = 100_000  # characters of a program that an explorer offers for editing
 MAX_WRITTEN = 16  # elements of a constant that keeps its values in any program
 
 
@@ -54,6 +57,18 @@ def with_weights_as_parameters(module: IRModule) -> tuple[IRModule, dict[str, ND
     return changed, values
 
 
+def editable(view: View, source: Source) -> str:
+    """Return the program to edit of a view whose rows refer to constants; "" for any other view, and where
+    the text would be too long.
+    """
+    if not any(
+        token.text.startswith("meta[") for rows in view.programs() for row in rows for token in row.tokens
+    ):
+        return ""
+    text = text_of(with_weights_as_parameters(source.any_size)[0])
+    return text if len(text) <= MAX_TEXT else ""
+
+
 def _is_large(constant: Constant) -> bool:
     return prod(constant.data.shape) > MAX_WRITTEN
 
@@ -75,7 +90,7 @@ def text_of(module: IRModule) -> str:
     """Print a program as the explorers do, a parameter on each line, with the data of its constants."""
     printer = Printer(lambda expr, spelling, shown: "")
     printer.add(module)
-    rows = ProgramRows(printer.rows).source
+    rows = ProgramRows(printer.rows, module).source
     lines = ["  " * row.depth + "".join([token.text for token in row.tokens]) for row in rows]
     data = f"\n{write(printer.spelling.meta)}" if printer.spelling.meta else ""
     return "\n".join(lines).rstrip() + "\n" + data

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from enum import IntEnum
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from ..ir.lazy_dataclass import dataclass
 from .encode import Interner, type_writer, writer
@@ -188,16 +189,26 @@ class View(ABC):
         """Say in a few words why the step that is shown first is that one; "" if there is no reason."""
         return ""
 
+    #: The program as text that can be edited, where the rows are not because they refer to constants.
+    editable: ClassVar[str] = ""
+
+    def with_editable(self, text: str) -> Self:
+        """Return the view with a text to edit."""
+        view = copy(self)
+        object.__setattr__(view, "editable", text)  # no field, because the fields of subclasses follow
+        return view
+
     def to_dict(self) -> dict[str, Json]:
         """Return the view as plain lists, dictionaries, strings and numbers."""
         intern = Interner()
         rows = _write_rows(self.rows, intern)
         own = writer(describe(type(self)))(self, intern)
-        opening = {"opening": _text(self.opening())} if self.opening() else {}
+        more = {"opening": self.opening(), "editable": self.editable}
         return {
             "format": NAME, "version": VERSION, "view": self.kind,
             "title": _text(self.title), "summary": _text(self.summary),
-            "strings": intern.strings, **opening, "program": {"rows": rows}, **own,
+            "strings": intern.strings,
+            **{name: _text(text) for name, text in more.items() if text}, "program": {"rows": rows}, **own,
         }  # fmt: skip
 
     def to_json(self) -> str:

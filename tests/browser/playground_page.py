@@ -12,8 +12,11 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 from relay_book.playground import SCRIPTS, policy
 
+from relay_explorer import explore, relay
 from relay_explorer.widgets.bundle import script
+from relay_explorer.widgets.page import script_json
 from tests.browser.pages import ORIGIN, ROOT
+from tests.playground.models import layers
 
 DATA = ROOT / "frontend" / "test" / "data"
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Playground</title>
@@ -55,9 +58,15 @@ def playground_site(playground_files: Path) -> dict[str, bytes]:
         "/": PAGE.encode(),
         "/book/playground.html": PAGE.encode(),
         "/book/chapter.html": (CHAPTER % (DATA / "fusion_diamond.json").read_text("utf-8")).encode(),
+        "/book/model.html": (CHAPTER % _imported()).encode(),
         "/relay_explorer.js": script().encode(),
         **{f"/playground/{path.name}": path.read_bytes() for path in playground_files.glob("*.js")},
     }
+
+
+def _imported() -> str:
+    """The data of an explorer of an imported model."""
+    return script_json(explore(relay.frontend.from_onnx(layers())[0], "fusion").to_json())
 
 
 @pytest.fixture(scope="module")

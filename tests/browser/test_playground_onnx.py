@@ -132,3 +132,12 @@ def test_a_file_that_is_too_large_is_not_read(running: Visit) -> None:
     choose(page, "large.onnx", models.layers())
     expect(page.locator(".problem")).to_contain_text("the page reads at most 1,000")
     page.evaluate("relayPlaygroundDescription.largest_model = 256_000_000")
+
+
+def test_an_explorer_of_a_model_opens_its_program_with_parameters(visit: Callable[..., Visit]) -> None:
+    seen = visit(path="/book/model.html")
+    page = seen.page
+    page.get_by_role("button", name="edit this program").click()
+    seen.explorer("fusion")
+    expect(page.locator(".cm-content")).to_contain_text("%fc1.weight: Tensor[(32, 4), float32]")
+    expect(page.locator(".problem")).to_have_count(0)

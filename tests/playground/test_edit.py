@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from relay_explorer import explore, models, relay
+from relay_explorer.ir import structural_equal
 from relay_explorer.text import parse
+from relay_explorer.views.editing import with_weights_as_parameters
+from tests.playground.models import layers, resnet18
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
 DATA = FRONTEND / "test" / "data"
@@ -59,3 +63,21 @@ def test_the_program_is_the_one_that_the_reader_has_written(texts: dict[str, str
     fork = texts["gradient_fork.json"]
     assert fork is not None
     assert "%d_" not in fork
+
+
+@pytest.mark.parametrize("view", ["ir", "types", "source", "fusion", "pipeline", "memory", "costs"])
+def test_the_weights_of_an_imported_model_become_parameters(view: str) -> None:
+    for content in (layers(), resnet18(width=4, size=32)):
+        module, _ = relay.frontend.from_onnx(content)
+        text = explore(module, view).to_dict()["editable"]
+        assert ".weight: Tensor[" in text
+        assert structural_equal(parse(text), with_weights_as_parameters(module)[0])
+
+
+def test_constants_of_few_numbers_keep_their_values() -> None:
+    module, _ = relay.frontend.from_onnx(layers(width=2))
+    assert structural_equal(parse(explore(module, "ir").to_dict()["editable"]), module)
+
+
+def test_a_program_without_large_constants_is_not_written_twice() -> None:
+    assert "editable" not in explore(models.load("lenet"), "ir").to_dict()

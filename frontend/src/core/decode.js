@@ -280,8 +280,8 @@ export function decode(view, path = []) {
   };
   need(name !== undefined, "view");
   need(typeof view.title === "string" && typeof view.summary === "string", "title or summary");
-  const { opening = "" } = view;
-  need(typeof opening === "string", "opening");
+  const { opening = "", editable = "" } = view;
+  need(typeof opening === "string" && typeof editable === "string", "opening or editable");
   need(Array.isArray(strings) && strings.every((text) => typeof text === "string"), "strings");
   const rows = view.program?.rows;
   need(Array.isArray(rows), "program");
@@ -291,5 +291,5 @@ export function decode(view, path = []) {
   const decoded = decoder.value(["list", ["record", "common.Row"]], rows, root);
   decoder.path.pop();
   const own = decoder.record(SCHEMA.records[name], view, root, -1);
-  return { view: view.view, title: view.title, summary: view.summary, opening, rows: decoded, ...own };
+  return { view: view.view, title: view.title, summary: view.summary, opening, editable, rows: decoded, ...own };
 }

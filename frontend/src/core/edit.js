@@ -13,7 +13,7 @@ const ABSENT = ["lowering", "quantize", "run", "source"];
 
 /**
  * The rows of the first program, where several follow each other, as one text that can be parsed. Null where it cannot: a
- * program with large constants is text only together with them.
+ * program that refers to constants has another text to edit, in which large ones are parameters (`editable`).
  * @param {readonly Row[]} rows
  */
 export function programText(rows) {

@@ -101,7 +101,7 @@ export class Explorer {
 
   /** The program, if it can be edited. */
   get programText() {
-    return programText(own(this.view));
+    return this.view.editable || programText(own(this.view));
   }
 
   /** @returns {Drawing} */

@@ -49,5 +49,7 @@ export interface BaseView {
   summary: string;
   /** Why the step that is shown first is that one, in a few words; empty where there is nothing to say. */
   opening: string;
+  /** The program as text to edit, where the rows refer to constants; otherwise empty. */
+  editable: string;
   rows: Row[];
 }
