@@ -16,6 +16,7 @@ from .schema import Amount, Flat, OneOf, RowOrNone, Sentence, Wire, describe, li
 __all__ = [
     "NAME",
     "VERSION",
+    "Block",
     "ModelNode",
     "Passage",
     "Question",
@@ -106,6 +107,14 @@ class Row(NamedTuple):
         return "".join(t.text for t in self.tokens)
 
 
+class Block(NamedTuple):
+    """Rows with a name, from the first to the last."""
+
+    name: str
+    first: int
+    last: int
+
+
 class Passage(NamedTuple):
     """Rows in a static picture and the note beside each; with `half`, they take at most half of it."""
 
@@ -181,9 +190,27 @@ class View(ABC):
         row = state.get("row", "")
         return int(row) if row.isdecimal() and int(row) < len(self.rows) else -1
 
-    def select_row(self, row: int) -> dict[str, str]:
-        """Return the pairs of a token that select a row, or none (-1)."""
+    def select_row(self, row: int, state: Mapping[str, str]) -> dict[str, str]:
+        """Return the pairs of a token that select a row, or none (-1), in a state."""
         return {"row": str(row) if row >= 0 else ""}
+
+    def selected_block(self, state: Mapping[str, str]) -> Block | None:
+        """Return the block of rows that a state selects, if it selects one."""
+        return None
+
+    def select_block(self, wanted: Mapping[str, object]) -> dict[str, str]:
+        """Return the pairs of a token that select the block with this `group` (its name) and, where they are
+        given, these first (`row`) and `last` rows. Raise a ValueError if there is none.
+        """
+        raise ValueError(f"the view {self.kind!r} has no group {wanted.get('group')!r}")
+
+    def rows_shown(self, state: Mapping[str, str]) -> range:
+        """Return the indices of the rows of the program that is shown."""
+        return range(len(self.rows))
+
+    def last_step(self, state: Mapping[str, str]) -> int:
+        """Return the number of the last step as the explorer shows it, 0 for a view without steps."""
+        return len(getattr(self, "steps", ())) or len(self.story())
 
     def opening(self) -> str:
         """Say in a few words why the step that is shown first is that one; "" if there is no reason."""

@@ -29,9 +29,9 @@ def step(view: View, token: str) -> int | None:
     return int(value) if value.isdecimal() else None
 
 
-def steps(view: View) -> int:
-    """Return the number of the view's steps, 0 for a view without steps."""
-    return len(getattr(view, "steps", ())) or len(view.story())
+def steps(view: View, token: str) -> int:
+    """Return the number of the last step, as the explorer shows it; 0 for a view without steps."""
+    return view.last_step(pairs(token))
 
 
 def what_if(view: View, token: str) -> dict[str, str]:
@@ -75,13 +75,16 @@ def _listed(what: str, names: Iterable[str]) -> str:
 
 def selection(view: View, token: str) -> dict[str, object]:
     """Return the selected row: its index, its text, the name that it binds, its operator, its type as far as
-    the view knows it, and the function around it. Without a selection the dictionary is empty.
+    the view knows it, and the function around it. A block of rows also has its name, `group`, and its `last`
+    row. Without a selection the dictionary is empty.
     """
-    number = view.selected_row(pairs(token))
+    state = pairs(token)
+    number, block = view.selected_row(state), view.selected_block(state)
     if not 0 <= number < len(view.rows):
         return {}
     facts = next(islice(row_facts(view), number, None))
-    return {"row": number, "text": view.rows[number].text, **facts}
+    more = {} if block is None else {"last": block.last, "group": block.name}
+    return {"row": number, "text": view.rows[number].text, **facts, **more}
 
 
 def row_facts(view: View) -> Iterator[dict[str, str]]:
@@ -98,26 +101,30 @@ def row_facts(view: View) -> Iterator[dict[str, str]]:
         yield {
             "name": _name(view, number),
             "operator": next((t.text for t in row.tokens if t.kind == TokenClass.OPERATOR), ""),
-            "type": types.get(number, "") or written,
+            "type": types.get(number, "") or row.type or written,
             "function": function,
         }
 
 
-def selecting(view: View, wanted: Mapping[str, object]) -> dict[str, str]:
-    """Return the pairs of a token that select what `wanted` names: a row by its index (`row`), or by the name
-    that it binds (`name`). Nothing selects no row. Raise a ValueError for what the program does not have.
+def selecting(view: View, token: str, wanted: Mapping[str, object]) -> dict[str, str]:
+    """Return the pairs of a token that select what `wanted` names, in the state that `token` describes: a
+    block by its name (`group`), a row by its index (`row`), or by the name that it binds (`name`). Nothing
+    selects no row. Raise a ValueError for what the program does not have.
     """
+    state = pairs(token)
     if not wanted:
-        return view.select_row(-1)
+        return view.select_row(-1, state)
+    if "group" in wanted:
+        return view.select_block(wanted)
     if "row" in wanted:
         number = wanted["row"]
         if not isinstance(number, int) or not 0 <= number < len(view.rows):
             raise ValueError(f"the program has no row {number!r}: its rows are 0 to {len(view.rows) - 1}")
-        return view.select_row(number)
+        return view.select_row(number, state)
     name = wanted.get("name") or None
-    for number in range(len(view.rows)):
+    for number in (*view.rows_shown(state), *range(len(view.rows))):
         if _name(view, number) == name:
-            return view.select_row(number)
+            return view.select_row(number, state)
     raise ValueError(f"no row binds the name {name!r}: select a row by `row` or `name`")
 
 

@@ -55,9 +55,9 @@ def _widget_class() -> type[Any]:
         `state` is the token of the displayed state. `step` is the number of the displayed step, `steps` how
         many there are. `what_if` has the chosen answers to what-if questions, by question, and is empty for
         the actual run; `questions` has every question with its answers. `selection` describes the selected
-        row: `row`, `text`, `name`, `operator`, `type` and `function`; it is empty without a selection. All of
-        them follow the reader and can be observed, and all but `steps` and `questions` can be set,
-        `selection` by its `row` or `name`.
+        row: `row`, `text`, `name`, `operator`, `type` and `function`, and of a block of rows also its name,
+        `group`, and its `last` row; it is empty without a selection. All of them follow the reader and can be
+        observed, and all but `steps` and `questions` can be set, `selection` by its `row`, `name` or `group`.
 
         The other traits are the front end's: `view` is the data, `name` the explorer's name in addresses,
         `ask` a question of the reader, `problem` the reason why it has no answer. A kernel sends `_esm` for
@@ -96,7 +96,7 @@ def _widget_class() -> type[Any]:
         def _follow(self) -> None:
             """Derive the other traits from the state."""
             with self.hold_trait_notifications():
-                self.set_trait("steps", states.steps(self._shown))
+                self.set_trait("steps", states.steps(self._shown, self.state))
                 self.step = states.step(self._shown, self.state)
                 self.set_trait("questions", {q.name: list(q.answers) for q in self._shown.questions()})
                 self.what_if = states.what_if(self._shown, self.state)
@@ -130,13 +130,14 @@ def _widget_class() -> type[Any]:
 
         @traitlets.validate("selection")
         def _complete(self, proposal: Mapping[str, Any]) -> dict[str, object]:
-            token = states.changed("", states.selecting(self._shown, proposal["value"]))
+            more = states.selecting(self._shown, self.state, proposal["value"])
+            token = states.changed(self.state, more)
             return states.selection(self._shown, token)
 
         @traitlets.observe("selection")
         def _selection_changed(self, change: Mapping[str, Any]) -> None:
             if change["new"] != states.selection(self._shown, self.state):
-                more = states.selecting(self._shown, change["new"])
+                more = states.selecting(self._shown, self.state, change["new"])
                 self.state = states.changed(self.state, more)
 
         @traitlets.observe("needs_code")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from relay_explorer import explore
 from tests.browser.every_view import VIEWS, sample
-from tests.browser.explorers import press, rx, violations
+from tests.browser.explorers import press, rx, state_of, violations
 from tests.browser.pages import Opener
+from tests.views.programs import SHARED, program
 
 pytestmark = pytest.mark.browser
 
@@ -72,3 +76,16 @@ def test_tab_reaches_the_program(view: str, open_view: Opener) -> None:
     at = seen.index(rows[0])
     assert any("btn" in name for name in seen[:at]), "the bar comes first"
     assert not any("pane" in name for name in seen[:at]), "the panes come last"
+
+
+@pytest.mark.parametrize("view", ["compare", "fusion", "memory", "pipeline", "sharing", "types"])
+def test_the_last_step_has_the_number_that_python_expects(open_view: Opener, view: str) -> None:
+    options: dict[str, Any] = {
+        "compare": {"against": "FuseOps"},
+        "pipeline": {"passes": "ToANormalForm, FuseOps"},
+    }
+    widget = explore(program(SHARED), view=view, live=True, **options.get(view, {})).widget()
+    page = open_view(widget.view)
+    press(page, "End")
+    widget.state = state_of(page).partition(":")[2]
+    assert widget.step == widget.steps > 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from relay_explorer import explore, models
-from tests.browser.explorers import press, violations
+from tests.browser.explorers import Samples, press, violations
 from tests.browser.pages import Opener
 
 pytestmark = pytest.mark.browser
@@ -59,3 +59,39 @@ def test_operators_come_first_with_their_letters_and_a_list(open_view: Opener, a
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     expect(page.locator("mark")).to_have_count(0)
+
+
+def marked(page: Page, rows: str) -> list[list[str]]:
+    """The letters that are marked in each of these rows."""
+    found: list[list[str]] = page.locator(rows).evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('mark.letters')].map(mark => mark.textContent))"
+    )
+    return found
+
+
+def test_letters_are_marked_in_the_unified_comparison_and_in_a_run(open_view: Opener) -> None:
+    page = open_view(Samples("compare")("hand"), width=390)
+    press(page, "/")
+    page.keyboard.type("tanh")
+    found = marked(page, ".row.is-match")
+    assert found
+    assert all(letters == ["tanh"] for letters in found)
+    page = open_view(Samples("run")("small"))
+    press(page, "/")
+    page.keyboard.type("op:nn.relu")
+    assert marked(page, "tr.is-match") == [["relu"], ["relu"]]
+
+
+def test_a_pattern_marks_all_rows_that_it_describes(open_view: Opener) -> None:
+    view = json.loads(explore(models.load("resnet18"), view="fusion").to_json())
+    page = open_view(view)
+    press(page, "/")
+    page.keyboard.type("pattern: nn.relu(nn.batch_norm(nn.conv2d(*), *, *, *, *).0)")
+    page.keyboard.press("Enter")
+    assert ["nn.relu"] in marked(page, ".row.is-match")
+    parts = marked(page, ".row.is-match-part")
+    assert ["nn.batch_norm"] in parts
+    assert ["nn.conv2d"] in parts
+    page.get_by_role("searchbox").fill("type:(1, 512, 1, 1)")
+    page.keyboard.press("Enter")
+    expect(page.locator(".row[aria-selected=true]")).to_contain_text("nn.global_avg_pool2d")

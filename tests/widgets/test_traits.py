@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from playwright.sync_api import Browser, expect
 
-from relay_explorer import explore
+from relay_explorer import explore, models
 from relay_explorer.widgets import bundle, states
 from tests.widgets.programs import SMALL
 
@@ -91,6 +92,69 @@ def test_other_views_have_other_tokens() -> None:
     stages = explore(program, view="pipeline", passes="FoldConstant, FuseOps", live=True).widget()
     stages.step = 1
     assert stages.state == "stage=1"
+
+
+def test_a_row_of_a_pipeline_is_selected_in_the_stage_that_is_shown() -> None:
+    program = "def @main(%x: Tensor[(2, 2), float32]) { let %a = exp(%x); add(tanh(%a), add(1f, 2f)) }"
+    widget = explore(program, view="pipeline", passes="FoldConstant, ToGraphNormalForm", live=True).widget()
+    assert widget.steps == 2
+    widget.set_state({"state": "stage=1&row=3"})
+    assert widget.selection == snapshot(
+        {
+            "row": 10,
+            "text": "%0 = tanh(%a);",
+            "name": "%0",
+            "operator": "tanh",
+            "type": "Tensor[(2, 2), float32]",
+            "function": "@main",
+        }
+    )
+    widget.set_state({"state": "stage=1&row=4"})
+    removed = widget.selection
+    assert removed == snapshot(
+        {
+            "row": 4,
+            "text": "%1 = add(1f, 2f);",
+            "name": "%1",
+            "operator": "add",
+            "type": "float32",
+            "function": "@main",
+        }
+    )
+    assert widget.state == "stage=1&row=4"
+    widget.selection = {"name": "%a"}
+    assert widget.selection["operator"] == "exp"
+    assert widget.state == snapshot("stage=1&row=2")
+    widget.selection = {}
+    assert widget.state == "stage=1"
+
+
+def test_a_block_of_rows_is_selected_by_its_name() -> None:
+    widget = explore(models.load("resnet18"), live=True).widget()
+    widget.set_state({"state": "sel=g3"})
+    assert {key: widget.selection[key] for key in ("group", "row", "last", "function")} == snapshot(
+        {"group": "stage1_unit1", "row": 110, "last": 118, "function": "@main"}
+    )
+    assert widget.state == "sel=g3"
+    group = widget.selection["group"]
+    widget.selection = {}
+    assert widget.state == ""
+    widget.selection = {"group": group}
+    assert widget.selection["group"] == group
+    assert widget.state.startswith("sel=g")
+    with pytest.raises(ValueError, match="the program has no group 'no'"):
+        widget.selection = {"group": "no"}
+    with pytest.raises(ValueError, match="the view 'types' has no group 'no'"):
+        explore(SMALL, view="types", live=True).widget().selection = {"group": "no"}
+
+
+def test_steps_are_counted_as_the_explorer_counts_them() -> None:
+    program = "def @main(%x: Tensor[(2, 2), float32]) { let %a = exp(%x); tanh(%a) }"
+    memory = explore(program, view="memory", live=True).widget()
+    assert memory.steps == len(memory.view["variants"][memory.view["grid"][0]]["steps"]) - 1
+    compared = explore(program, against=SMALL, live=True).widget()
+    assert compared.steps == len(compared.view["differences"]) - 1
+    assert explore(program, live=True).widget().steps == 0
 
 
 def test_another_program_keeps_the_state() -> None:

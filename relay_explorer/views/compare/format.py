@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -120,3 +120,7 @@ class CompareView(View):
 
     def story(self) -> list[Sentence]:
         return [difference.say for difference in self.differences]
+
+    def last_step(self, state: Mapping[str, str]) -> int:
+        """Return the number of differences: the summary is step 0."""
+        return len(self.differences) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -163,3 +164,8 @@ class FusionView(View):
 
     def story(self) -> list[Sentence]:
         return [step.say for step in self.variants[0].steps]
+
+    def last_step(self, state: Mapping[str, str]) -> int:
+        chosen = state.get(self.choice_key, "")
+        known = chosen.isdecimal() and int(chosen) < len(self.variants)
+        return len(self.variants[int(chosen) if known else 0].steps)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
-from ..format import ModelNode, View
+from ..format import Block, ModelNode, View
 from ..schema import Amount, Count, Flat, Index, OneOf, RowIndex, RowOrNone, Wire, as_object
 
 SHAPES = ("rect", "round", "hex", "diamond", "circle", "trapezium", "parallelogram", "bar")
@@ -134,13 +134,33 @@ class IRView(View):
     values: Annotated[tuple[Values, ...], Wire(omitted=True)] = ()
 
     def selected_row(self, state: Mapping[str, str]) -> int:
-        """Return the row of the selected node; a group has none."""
+        """Return the row of the selected node, or the first row of the selected group."""
         node = state.get("sel", "")
+        if (block := self.selected_block(state)) is not None:
+            return block.first
         return self.nodes[int(node)].row if node.isdecimal() and int(node) < len(self.nodes) else -1
 
-    def select_row(self, row: int) -> dict[str, str]:
+    def select_row(self, row: int, state: Mapping[str, str]) -> dict[str, str]:
         node = self.rows[row].node if row >= 0 else -1
         return {"sel": str(node) if node >= 0 else ""}
+
+    def selected_block(self, state: Mapping[str, str]) -> Block | None:
+        number = state.get("sel", "").removeprefix("g")
+        selects = state.get("sel", "").startswith("g") and number.isdecimal()
+        return self._block(int(number)) if selects and int(number) < len(self.groups) else None
+
+    def select_block(self, wanted: Mapping[str, object]) -> dict[str, str]:
+        for number in range(len(self.groups)):
+            block = self._block(number)
+            if block.name == wanted["group"] and all(
+                wanted.get(key, row) == row for key, row in (("row", block.first), ("last", block.last))
+            ):
+                return {"sel": f"g{number}"}
+        raise ValueError(f"the program has no group {wanted['group']!r}")
+
+    def _block(self, number: int) -> Block:
+        group = self.groups[number]
+        return Block(group.module or group.label, group.first, group.last)
 
     def beside(self) -> dict[int, str]:
         return {number: self.nodes[row.node].short for number, row in enumerate(self.rows) if row.node >= 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -164,3 +165,12 @@ class MemoryView(View):
 
     def story(self) -> list[Sentence]:
         return [step.say for step in self.variants[0].steps]
+
+    def last_step(self, state: Mapping[str, str]) -> int:
+        """Return the number of the last step of the chosen plan. Step 0 is before the first operator."""
+        asked = [int(part) if part.isdecimal() else 0 for part in state.get("plan", "").split(".")]
+        place = 0
+        for number, axis in enumerate(self.axes):
+            choice = asked[number] if number < len(asked) else 0
+            place = place * len(axis.choices) + (choice if choice < len(axis.choices) else 0)
+        return len(self.variants[self.grid[place]].steps) - 1

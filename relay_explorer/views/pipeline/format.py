@@ -147,8 +147,63 @@ class PipelineView(View):
         return (Question("pipeline", tuple(pipeline.name for pipeline in self.pipelines)),)
 
     def selected_row(self, state: Mapping[str, str]) -> int:
-        """Return -1: a selected row is a pair of rows, which differ from stage to stage."""
-        return -1
+        """Return the row of the program after the pass that is shown, or of the one before where the pass
+        removed it. A token has the number of a pair of rows.
+        """
+        pairs, number = self._pairs(self._stage(state)), state.get("row", "")
+        if not number.isdecimal() or int(number) >= len(pairs):
+            return -1
+        before, after = pairs[int(number)]
+        return after if after >= 0 else before
+
+    def select_row(self, row: int, state: Mapping[str, str]) -> dict[str, str]:
+        if row < 0:
+            return {"row": ""}
+        here = {"stage": str(self._at(state)), "pipe": state.get("pipe", "")}
+        others = (
+            {"stage": str(at), "pipe": str(pipe) if pipe else ""}
+            for pipe, (_, stages) in enumerate(self.pipelines)
+            for at in range(len(stages))
+        )
+        for place in (here, *others):
+            for number, (before, after) in enumerate(self._pairs(self._stage(place))):
+                if row == (after if after >= 0 else before):
+                    return {**place, "row": str(number)}
+        return {"row": ""}
+
+    def rows_shown(self, state: Mapping[str, str]) -> range:
+        stage = self._stage(state)
+        return range(stage.first, stage.last + 1)
+
+    def last_step(self, state: Mapping[str, str]) -> int:
+        return len(self._pipeline(state)) - 1
+
+    def _pipeline(self, state: Mapping[str, str]) -> tuple[int, ...]:
+        number = state.get("pipe", "")
+        known = number.isdecimal() and int(number) < len(self.pipelines)
+        return self.pipelines[int(number) if known else 0].stages
+
+    def _stage(self, state: Mapping[str, str]) -> Stage:
+        return self.stages[self._pipeline(state)[self._at(state)]]
+
+    def _at(self, state: Mapping[str, str]) -> int:
+        """Return the position of the stage that is shown; at first that is the first one with a change."""
+        at, last = state.get("stage", ""), self.last_step(state)
+        if at.isdecimal():
+            return min(int(at), last)
+        stages = [self.stages[number] for number in self.pipelines[0].stages]
+        changed = [
+            [any(fate != Fate.KEPT for _, _, fate in stage.align) for stage in stages],
+            [stage.before >= 0 and not stage.same for stage in stages],
+        ]
+        first = (of.index(True) for of in changed if True in of[1:])
+        return next((at for at in first if at > 0), min(1, last))
+
+    def _pairs(self, stage: Stage) -> list[tuple[int, int]]:
+        """Return the rows before and after a pass, side by side."""
+        if stage.align:
+            return [(before, after) for before, after, _ in stage.align]
+        return [(row, row) for row in range(stage.first, stage.last + 1)]
 
     def passages(self) -> Iterator[Passage | Remark]:
         """Iterate over what each pass did, then the program after each pass that changed it, with the fate of

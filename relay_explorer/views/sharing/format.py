@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
@@ -76,6 +77,9 @@ class SharingView(View):
     kind: ClassVar[str] = "sharing"
     keys: tuple[Key, ...]
     forms: tuple[Form, ...]
+
+    def last_step(self, state: Mapping[str, str]) -> int:
+        return max((form.steps for form in self.forms), default=0)
 
     def beside(self) -> dict[int, str]:
         return {item.row: item.measured() for form in self.forms for item in form.items if item.row >= 0}

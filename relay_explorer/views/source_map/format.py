@@ -87,8 +87,11 @@ class SourceView(View):
         line = state.get("line", "")
         return int(line) + self.split if line.isdecimal() and int(line) < len(self.rows) - self.split else -1
 
-    def select_row(self, row: int) -> dict[str, str]:
+    def select_row(self, row: int, state: Mapping[str, str]) -> dict[str, str]:
         return {"line": str(row - self.split) if row >= self.split else ""}
+
+    def last_step(self, state: Mapping[str, str]) -> int:
+        return len(self.nodes)
 
     def passages(self) -> Iterator[Passage | Remark]:
         notes = {node.row: node.became for node in self.nodes}
