@@ -12,6 +12,7 @@ import {
   computing,
   createModel,
   extent,
+  launchAt,
   logScale,
   logTicks,
   nextLaunch,
@@ -20,6 +21,7 @@ import {
   shapeOf,
   short,
   shortName,
+  sumOf,
   ticks,
 } from "../src/views/run/model.js";
 
@@ -151,6 +153,29 @@ test("launches that are too short to be seen share a bar, of the kernel with mos
     few.slice(1).map(({ index }) => index),
     "every launch is in one",
   );
+});
+
+test("launches are found by their time, and a part of a run is added up", () => {
+  const model = createModel(check(raw()));
+  const { launches } = model;
+  assert.deepEqual(
+    launches.map(({ start }) => launchAt(launches, start)),
+    [...launches.keys()],
+  );
+  assert.equal(launchAt(launches, -5), 0);
+  assert.equal(launchAt(launches, 1e12), launches.length - 1);
+  const all = sumOf(model, [0, launches.length - 1]);
+  assert.equal(all.count, 7);
+  assert.equal(
+    all.bytes,
+    model.kernels.reduce((sum, { traffic, calls }) => sum + traffic * calls, 0),
+  );
+  assert.ok(Math.abs(all.share - 1) < 1e-9);
+  assert.deepEqual(all.most, [0, 1, 2, 3], "the slowest kernel first");
+  const one = sumOf(model, [3, 3]);
+  assert.deepEqual([one.count, one.ns, one.most], [1, launches[3].ns, [launches[3].kernel]]);
+  assert.deepEqual(ticks(9, 2, 5), [6, 8]);
+  assert.deepEqual(ticks(9, 2), [0, 5]);
 });
 
 test("a name stands where no mark is, or furthest from them", () => {

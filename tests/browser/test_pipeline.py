@@ -445,3 +445,15 @@ def test_every_pass_and_every_row_can_be_walked(open_view: Opener, name: str) ->
             assert say(page)
             page.keyboard.press("ArrowRight")
         press(page, "p")
+
+
+def test_in_a_low_window_the_rows_of_two_pipelines_have_room(open_view: Opener) -> None:
+    page = open_view(view_of("orders"), height=600)
+    grid = page.locator(".pipeline-grid")
+    seen = grid.evaluate(
+        """grid => [...grid.querySelectorAll(".row")].filter(row => {
+          const [own, port] = [row, grid.closest(".holder")].map(node => node.getBoundingClientRect());
+          return own.top >= port.top && own.bottom <= Math.min(port.bottom, innerHeight) + 1;
+        }).length"""
+    )
+    assert seen >= 5

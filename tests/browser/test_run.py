@@ -67,6 +67,44 @@ def test_a_kernel_is_lit_in_all_parts_and_opened_at_every_level(open_view: Opene
     expect(page.locator(".roofline")).to_be_visible()
 
 
+def test_the_timeline_is_magnified_and_a_part_of_it_selected(open_view: Opener, axe_core: str) -> None:
+    page = open_view(sample("small"), motion="reduce")
+    time = page.locator(".run-wide")
+    box = time.bounding_box()
+    assert box is not None
+    page.locator(".run-bar[data-launch='4']").click()
+    assert "Launch 5 of 7" in say(page)
+    left, middle = box["x"] + 12, box["y"] + 40
+    page.keyboard.down("Shift")
+    page.mouse.move(left, middle)
+    page.mouse.down()
+    page.mouse.move(left + box["width"] * 0.8, middle, steps=4)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    told = page.locator(".run-part-sum")
+    expect(told).to_contain_text("launches 1 to 4 · 4 launches · ")
+    expect(told).to_contain_text("% of the run · ")
+    expect(told).to_contain_text("read and written · ")
+    assert violations(page, axe_core) == []
+    time.focus()
+    page.keyboard.press("Shift+ArrowRight")
+    expect(told).to_contain_text("launches 5 to 6")
+    before = page.locator(".run-bar").count()
+    for _ in range(6):
+        page.keyboard.press("+")
+    expect(page.locator(".run-time .part")).to_have_count(1)
+    assert page.locator(".run-bar").count() < before
+    page.keyboard.press("0")
+    expect(page.locator(".run-bar")).to_have_count(before)
+    page.keyboard.press("Escape")
+    expect(told).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="select a part of the timeline").click()
+    expect(told).to_contain_text("launches 5 to 7")
+    page.get_by_role("button", name="magnify the selected part").click()
+    expect(page.locator(".run-time .part")).to_have_count(1)
+
+
 def test_an_address_opens_a_step_of_a_kernel_and_damage_is_refused(open_view: Opener) -> None:
     page = open_view(sample("small"), fragment="#rx-test:pane=levels&kernel=2&step=4&op=0")
     expect(page.locator(".run-kernel .count")).to_have_text("4 / 22")

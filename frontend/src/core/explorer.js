@@ -181,8 +181,8 @@ export class Explorer {
     return h(
       "span",
       { class: "group film", role: "group", "aria-label": "timeline" },
-      this.button("＋", "magnify the timeline (+)", () => this.timeline.zoom(0.6)),
-      this.button("－", "show more of the timeline (-)", () => this.timeline.zoom(1 / 0.6)),
+      this.button("+", "magnify the timeline (+)", () => this.timeline.zoom(0.6)),
+      this.button("−", "show more of the timeline (-)", () => this.timeline.zoom(1 / 0.6)),
       this.button("select", "select a part of the run (Shift and drag)", () =>
         this.timeline.select([Math.max(0, this.step - around), Math.min(this.count - 1, this.step + around)]),
       ),

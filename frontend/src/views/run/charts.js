@@ -1,16 +1,15 @@
-// The two charts of a run: its kernels under the roof that the machine sets them, and its launches in time.
+// The roofline of a run: its kernels under the roof that the machine sets them, and the legend of their rules.
 import { closestTo, fill, h, s } from "../../core/dom.js";
 import { outlineText } from "../../graph/shapes.js";
 import { placeNumbers } from "./numbers.js";
-import { duration } from "../lowering/model.js";
-import { bars, computing, extent, logScale, logTicks, percent, roof, short, ticks } from "./model.js";
+import { computing, extent, logScale, logTicks, percent, roof, short } from "./model.js";
 /** @import { Rule } from "../../generated/run.js" */
 /**
  * @import { RunModel } from "./model.js"
  * @param {string} name
  */
 
-const hue = (name) => ({ "--hue": `var(--hue-${name})`, "--fill": `var(--hue-${name}-fill)` });
+export const hue = (name) => ({ "--hue": `var(--hue-${name})`, "--fill": `var(--hue-${name}-fill)` });
 const BEYOND = 1.05; // of a limit: above it, the limit does not hold for a kernel
 const LEFT = 50;
 const BOTTOM = 38;
@@ -58,7 +57,7 @@ export function markOf(rule, size = 14) {
  * @param {string} className
  * @param {string} label
  */
-function chart(className, label, draw) {
+export function chart(className, label, draw) {
   const svg = s("svg", { class: className, role: "img", "aria-label": label });
   let size = "";
   const look = () => {
@@ -79,10 +78,21 @@ const kernelAt = (event) => {
   return found ? [Number(found.dataset.kernel), Number(found.dataset.launch ?? -1)] : null;
 };
 
+/**
+ * @param {SVGSVGElement} svg
+ * @param {{ point: (kernel: number, launch: number) => void }} hooks
+ */
+export function pointed(svg, hooks) {
+  svg.addEventListener("pointerover", (event) => {
+    const [kernel, launch] = kernelAt(event) ?? [-1, -1];
+    hooks.point(kernel, launch);
+  });
+  svg.addEventListener("pointerleave", () => hooks.point(-1, -1));
+}
+
 /** @param {SVGSVGElement} svg */
 function listen(svg, hooks) {
-  svg.addEventListener("pointerover", (event) => hooks.point(...(kernelAt(event) ?? [-1, -1])));
-  svg.addEventListener("pointerleave", () => hooks.point(-1, -1));
+  pointed(svg, hooks);
   svg.addEventListener("click", (event) => {
     const at = kernelAt(event);
     if (at) hooks.choose(...at);
@@ -249,72 +259,6 @@ export function createRoofline(model, hooks) {
   }
 
   const made = chart("roofline", label, draw);
-  listen(made.svg, hooks);
-  return { ...made, light };
-}
-
-/** @param {RunModel} model */
-export function createRunTimeline(model, hooks) {
-  const label = `Timeline: ${model.launches.length} launches in ${duration(model.span)}. The table of launches has the same numbers.`;
-  const [top, base] = [6, 24]; // pixels above the bars, and below them for the axis
-  let marked = [-1, -1];
-  let drawn = [];
-
-  function draw(svg, width, height) {
-    const from = 10;
-    /** @param {number} ns */
-    const x = (ns) => from + (ns / model.span) * (width - from - 10);
-    const low = height - base;
-    drawn = bars(model, width - from - 10).map((bar) => {
-      const { rule, reached } = model.kernels[bar.kernel];
-      const [left, right] = [x(bar.start), x(bar.end)];
-      const wide = Math.max(0.7, right - left - (right - left > 4 ? 1 : 0));
-      const tall = (low - top) * Math.min(1, reached);
-      const el = s(
-        "g",
-        { class: "run-bar", style: hue(rule.hue), "data-kernel": bar.kernel, "data-launch": bar.index },
-        s("rect", { class: "whole", x: left, y: top, width: wide, height: low - top }),
-        s("rect", { class: "needed", x: left, y: low - tall, width: wide, height: tall }),
-        wide > 15 &&
-          s("text", { x: left + wide / 2, y: top + 14, "text-anchor": "middle" }, String(bar.kernel + 1)),
-      );
-      return { ...bar, el };
-    });
-    /** @type {[number, string]} */
-    const unit = model.span >= 2e6 ? [1e6, "ms"] : model.span >= 2e3 ? [1e3, "µs"] : [1, "ns"];
-    const axis = ticks(model.span / unit[0], Math.max(2, width / 110)).map((v) => [
-      s("line", { class: "grid", x1: x(v * unit[0]), x2: x(v * unit[0]), y1: low, y2: low + 5 }),
-      s(
-        "text",
-        {
-          class: "tick",
-          x: x(v * unit[0]),
-          y: height - 6,
-          "text-anchor": v === 0 ? "start" : x(v * unit[0]) > width - 40 ? "end" : "middle",
-        },
-        v === 0 ? `0 ${unit[1]}` : short(v),
-      ),
-    ]);
-    fill(
-      svg,
-      s("line", { class: "grid", x1: from, x2: width - 10, y1: low + 0.5, y2: low + 0.5 }),
-      drawn.map(({ el }) => el),
-      axis,
-    );
-    light(...marked);
-  }
-
-  /** Marks the launches of a kernel, and one of them. */
-  function light(kernel, launch) {
-    marked = [kernel, launch];
-    made.svg.classList.toggle("has-lit", kernel >= 0);
-    for (const { el, index, last, lit } of drawn) {
-      el.classList.toggle("is-lit", lit.has(kernel));
-      el.classList.toggle("is-at", index <= launch && launch <= last);
-    }
-  }
-
-  const made = chart("run-time", label, draw);
   listen(made.svg, hooks);
   return { ...made, light };
 }

@@ -81,15 +81,16 @@ export function logTicks(low, high) {
 }
 
 /**
- * Round numbers from 0 to `most`, about `count` of them.
+ * Round numbers from `least` to `most`, about `count` of them.
  * @param {number} most
  * @param {number} count
  */
-export function ticks(most, count) {
-  const rough = most / Math.max(1, count);
+export function ticks(most, count, least = 0) {
+  const rough = (most - least) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
-  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step);
+  const first = Math.ceil(least / step - 1e-9);
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 - first }, (_, i) => (first + i) * step);
 }
 
 /** The kernels that stand on the roofline: those that compute something. */
@@ -145,6 +146,42 @@ export function nextLaunch(launches, kernel, at) {
 }
 
 /**
+ * The launch at a time: the last that has begun.
+ * @param {readonly { start: number }[]} launches
+ * @param {number} ns
+ */
+export function launchAt(launches, ns) {
+  let [low, high] = [0, launches.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (launches[middle].start <= ns) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * What some launches add up to: how many there are, their time, the bytes that their kernels read and write, their
+ * operations, and the kernels with most of the time.
+ * @param {RunModel} model
+ * @param {readonly [number, number]} range first and last launch
+ */
+export function sumOf({ launches, kernels, total }, [from, to]) {
+  /** @type {Map<number, number>} */
+  const times = new Map();
+  let [ns, bytes, flops] = [0, 0, 0];
+  for (const launch of launches.slice(from, to + 1)) {
+    const kernel = kernels[launch.kernel];
+    ns += launch.ns;
+    bytes += kernel.traffic;
+    flops += kernel.flops;
+    times.set(launch.kernel, (times.get(launch.kernel) ?? 0) + launch.ns);
+  }
+  const most = [...times].sort((a, b) => b[1] - a[1]).map(([kernel]) => kernel);
+  return { count: to - from + 1, ns, bytes, flops, share: total > 0 ? ns / total : 0, most };
+}
+
+/**
  * An operator's name without what most of a model's have in common.
  * @param {string} name
  */
@@ -170,11 +207,10 @@ export const shapeOf = (type) =>
 /**
  * The bars of a timeline that is `width` pixels wide: a bar a launch, or, where launches are narrower than `least` pixels,
  * one for several, in the colour of the kernel that has most of their time. `lit` are the kernels in it.
- * @param {RunModel} model
+ * @param {Pick<RunModel, "launches" | "span">} part launches, and the time that the width stands for
  * @param {number} width
  */
-export function bars(model, width, least = 2) {
-  const { launches, span } = model;
+export function bars({ launches, span }, width, least = 2) {
   const one = ({ index, kernel, start, ns }) => ({
     index,
     last: index,

@@ -11,10 +11,11 @@ import { createTabs } from "../../core/tabs.js";
 import { tokenElement } from "../../core/operators.js";
 import { mountLowering } from "../lowering/view.js";
 import { duration } from "../lowering/model.js";
-import { beyondRoof, createRoofline, createRules, createRunTimeline, markOf } from "./charts.js";
+import { beyondRoof, createRoofline, createRules, markOf } from "./charts.js";
 import { checkRun } from "./check.js";
 import { createFinder } from "./find.js";
-import { createModel, nextLaunch, percent, shapeOf, short, shortName } from "./model.js";
+import { createModel, nextLaunch, percent, shapeOf, short, shortName, sumOf } from "./model.js";
+import { createRunTimeline, rangeWords } from "./timeline.js";
 import css from "./style.css";
 /** @import { RunView } from "../../generated/run.js" */
 /** @import { Binding, Context, State } from "../../core/types.js" */
@@ -65,6 +66,8 @@ export class RunExplorer extends Explorer {
   time = LATER;
   /** @type {HTMLDivElement} */
   runPane = LATER;
+  /** What the selected part of the timeline adds up to. @type {HTMLDivElement} */
+  part = LATER;
   /** @type {HTMLDivElement} */
   choices = LATER;
   /** @type {HTMLDivElement} */
@@ -109,7 +112,12 @@ export class RunExplorer extends Explorer {
       open: (kernel) => this.open(kernel, true),
     };
     this.roofline = createRoofline(model, hooks);
-    this.time = createRunTimeline(model, hooks);
+    this.time = createRunTimeline(model, {
+      ...hooks,
+      select: (range) => this.selectedPart(range),
+      chosen: () => this.launch,
+    });
+    this.part = h("div", { class: "run-part-sum", role: "status", hidden: true });
     this.lines = model.kernels.map((kernel) => this.row(kernel));
     const table = h(
       "table",
@@ -130,11 +138,11 @@ export class RunExplorer extends Explorer {
      * @param {string} title
      * @param {string} note
      */
-    const pane = (className, title, note, ...content) =>
+    const pane = (className, title, note, tools, ...content) =>
       h(
         "section",
         { class: `run-part ${className}`, "aria-label": title },
-        h("p", { class: "lv-head" }, h("strong", null, title), h("span", { class: "lv-note" }, note)),
+        h("p", { class: "lv-head" }, h("strong", null, title), h("span", { class: "lv-note" }, note), tools),
         content,
       );
     this.runPane = h(
@@ -144,15 +152,18 @@ export class RunExplorer extends Explorer {
         "run-roof",
         "Roofline",
         "each mark is a kernel; its size is its share of the time",
+        null,
         this.roofline.svg,
         beyondRoof(model),
       ),
-      pane("run-kernels", "Kernels", "", h("div", { class: "run-scroll" }, table)),
+      pane("run-kernels", "Kernels", "", null, h("div", { class: "run-scroll" }, table)),
       pane(
         "run-timeline",
         "Timeline",
         `each bar is a launch${model.launches.length > MERGED ? ", or several that are too short to see" : ""}; the filled part is the least time that the machine allows`,
-        h("div", { class: "run-wide" }, this.time.svg),
+        this.zoomTools(),
+        this.time.el,
+        this.part,
         this.listed(),
       ),
     );
@@ -230,6 +241,36 @@ export class RunExplorer extends Explorer {
         h("b", null, percent(kernel.reached)),
         h("small", null, kernel.arithmetic ? " arithmetic" : " memory"),
       ),
+    );
+  }
+
+  /** What the wheel, Shift and the keys do to the timeline, as buttons. */
+  zoomTools() {
+    const { time, model } = this;
+    const last = model.launches.length - 1;
+    if (last < 1) return null;
+    const around = Math.max(1, Math.round(last / 12));
+    const at = () => Math.max(0, this.launch);
+    return h(
+      "span",
+      { class: "group run-zoom", role: "group", "aria-label": "timeline" },
+      this.button("+", "magnify the timeline (+)", () => time.zoom(0.6)),
+      this.button("−", "show more of the timeline (-)", () => time.zoom(1 / 0.6)),
+      this.button("select", "select a part of the timeline (Shift and drag)", () =>
+        time.select([Math.max(0, at() - around), Math.min(last, at() + around)]),
+      ),
+    );
+  }
+
+  /** @param {[number, number] | null} range first and last launch */
+  selectedPart(range) {
+    this.part.hidden = !range;
+    if (!range) return fill(this.part);
+    return fill(
+      this.part,
+      h("span", null, rangeWords(sumOf(this.model, range), range)),
+      this.button("magnify", "magnify the selected part", () => this.time.show()),
+      this.button("✕", "clear the selection (Esc)", () => this.time.select(null)),
     );
   }
 
@@ -566,6 +607,7 @@ export class RunExplorer extends Explorer {
       this.lines[Math.max(0, this.kernel)].focus({ preventScroll: true });
       return this.ctx.changed();
     }
+    if (this.time.range) return this.time.select(null);
     if (this.kernel < 0) return false;
     this.choose(-1, -1);
   }
