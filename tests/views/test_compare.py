@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from relay_explorer.ir.errors import RelayError
 from relay_explorer.ir.module import IRModule
 from relay_explorer.testing import generate
 from relay_explorer.text import parse
-from relay_explorer.transform import FoldConstant, SimplifyInference
+from relay_explorer.transform import FoldConstant, FuseOps, PassContext, Sequential, SimplifyInference
 from relay_explorer.views import picture
 from relay_explorer.views.compare.format import CompareView, DifferenceKind, Differs
 from relay_explorer.views.compare.sequences import common
@@ -210,3 +211,105 @@ def test_hostile_names_are_text() -> None:
     a = parse("def @main(%x: float32) { exp(%x) }")
     shown = explore(a, against=parse("def @main(%x: float32) { log(%x) }"), title="<script>alert(1)</script>")
     assert "<script>alert" not in shown.to_html()
+
+
+NET = """
+def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) {
+  %0 = nn.conv2d(%x, %w, padding=[1, 1], channels=4, kernel_size=[3, 3]);
+  %1 = multiply(%0, add(1f, 2f));
+  %2 = nn.relu(%1);
+  %3 = nn.global_avg_pool2d(%2);
+  tanh(%3)
+}
+"""
+
+
+def said(module: IRModule, passes: str) -> list[str]:
+    """The sentences about a program before and after passes."""
+    with PassContext(opt_level=3):
+        view = compare_view(module, Sequential(passes)(module), ("before", "after"))
+    return [spoken(difference.say) for difference in view.differences]
+
+
+def test_operators_in_kernels_are_aligned_with_those_outside() -> None:
+    module = parse(NET)
+    view = compare_view(module, FuseOps()(module), ("before", "after"))
+    assert {p.fate for p in view.pairs if p.a >= 0} == {Fate.KEPT}, "only what is around them is new"
+    assert said(module, "FuseOps") == snapshot(
+        [
+            "A (before) and B (after) call the same operators, 6 times. Equal rows: 10. Rows that "
+            "differ: 0; 11 only in B. The operators of B are fused into 2 kernels.",
+            "In B, 4 operators are fused into kernel 1: nn.conv2d, add, multiply, 1 more. 4 adjacent "
+            "rows are only in B.",
+            "In B, 2 operators are fused into kernel 2: nn.global_avg_pool2d, tanh. 5 adjacent rows are "
+            "only in B.",
+            "In B, %6(%5) is the call of kernel 2. 2 adjacent rows are only in B.",
+        ]
+    )
+    backwards = compare_view(FuseOps()(module), module, ("fused", "unfused"))
+    assert [spoken(difference.say) for difference in backwards.differences[1:2]] == snapshot(
+        [
+            "In A, 4 operators are fused into kernel 1: nn.conv2d, add, multiply, 1 more. 4 adjacent "
+            "rows are only in A."
+        ]
+    )
+    assert said(module, "FoldConstant, FuseOps") == snapshot(
+        [
+            "B (after) has 1 call fewer than A (before): −1 × add. Equal rows: 8. Rows that differ: 1; "
+            "1 only in A, 11 only in B. The operators of B are fused into 2 kernels.",
+            "In B, 3 operators are fused into kernel 1: nn.conv2d, multiply, nn.relu. 4 adjacent rows "
+            "are only in B.",
+            "2 adjacent rows: 1 differs, 1 only in A. Only in A: add. In B, the result of add is a "
+            "constant, in %2 = multiply.",
+            "In B, 2 operators are fused into kernel 2: nn.global_avg_pool2d, tanh. 5 adjacent rows are "
+            "only in B.",
+            "In B, %5(%4) is the call of kernel 2. 2 adjacent rows are only in B.",
+        ]
+    )
+
+
+def test_what_is_gone_is_said_to_be_somewhere() -> None:
+    assert said(parse(NET), "FoldConstant") == snapshot(
+        [
+            "B (after) has 1 call fewer than A (before): −1 × add. Equal rows: 8. Rows that differ: 1; "
+            "1 only in A.",
+            "2 adjacent rows: 1 differs, 1 only in A. Only in A: add. In B, the result of add is a "
+            "constant, in %1 = multiply.",
+        ]
+    )
+    twice = "def @main(%x: Tensor[(4), float32]) { %0 = exp(%x); %1 = tanh(%0); multiply(%1, exp(%x)) }"
+    assert said(parse(twice), "EliminateCommonSubexpr") == snapshot(
+        [
+            "B (after) has 1 call fewer than A (before): −1 × exp. Equal rows: 5. Rows that differ: 1; "
+            "1 only in A.",
+            "2 adjacent rows: 1 differs, 1 only in A. Only in A: exp. In B, exp is part of %0 = exp.",
+        ]
+    )
+
+
+def mutated(text: str, count: int) -> str:
+    """The program with another operator in `count` of its rows."""
+    operators = ("exp", "tanh", "nn.relu", "sqrt", "abs", "negative")
+    generator = random.Random(3)
+    places = list(re.finditer(rf"\b({'|'.join(map(re.escape, operators))})\(", text))
+    for place in sorted(generator.sample(places, count), key=lambda m: -m.start()):
+        other = generator.choice([name for name in operators if name != place[1]])
+        text = f"{text[: place.start()]}{other}({text[place.end() :]}"
+    return text
+
+
+def test_a_text_that_is_read_twice_has_only_equal_rows() -> None:
+    for seed in range(8):
+        text = generate(71_000 + seed, size=40).module.astext()
+        assert rows(compare_view(parse(text), parse(text))) == [], seed
+
+
+def test_a_large_random_program_differs_from_a_mutated_copy_where_it_was_changed() -> None:
+    text = generate(5, size=2_000).module.astext()
+    a, b = parse(text), parse(mutated(text, 20))
+    started = time.process_time()
+    view = compare_view(a, b)
+    seconds = time.process_time() - started
+    assert len(view.a.rows) > 5_000
+    assert 15 <= sum(p.fate != Fate.KEPT for p in view.pairs) <= 60
+    assert seconds < 12

@@ -15,7 +15,8 @@ from ..pipeline.alignment import in_order
 from ..pipeline.format import Fate
 from ..rows import ProgramRows, program_rows
 from .format import Differs, Pair
-from .matching import corresponding, label
+from .kernels import Kernels
+from .matching import corresponding, expressions, label
 
 #: What has blocks: the rows in them are compared on their own.
 _BLOCKS = (Function, If, Match, Let)
@@ -27,6 +28,8 @@ class Side:
     def __init__(self, module: IRModule, name: str) -> None:
         self.view: IRView = ir_view(module, name)
         self.program: ProgramRows = program_rows(module)
+        self.kernels = Kernels(module)
+        self.known: set[Expr | None] = set(expressions(module))
         functions = [function for function in module.functions.values() if isinstance(function, Function)]
         #: The functions of the module, and their parameters.
         self.signatures: set[Expr] = {part for f in functions for part in (f, *f.params)}
@@ -55,6 +58,8 @@ class Side:
                 blocks.pop()
             around = blocks[-1][1] if blocks else None
             expr = self.program.defines(index)
+            if expr not in self.known:
+                expr = None  # a constructor, or a pattern's variable that nothing uses
             key: Hashable
             if expr is not None:
                 key = ("expression", matched[expr]) if expr in matched else ("alone", id(expr))
@@ -120,7 +125,7 @@ def _differs(a: Side, b: Side, i: int, j: int, source: Mapping[Expr, Expr]) -> i
         total |= Differs.ATTRIBUTES
     if isinstance(mine, Constant) and isinstance(other, Constant) and mine.data.data != other.data.data:
         total |= Differs.VALUE
-    if not isinstance(mine, _BLOCKS) and not _same_operands(other, mine, source):
+    if not isinstance(mine, _BLOCKS) and not _same_operands(a, b, other, mine, source):
         total |= Differs.OPERANDS
     types = a.type(other), b.type(mine)
     if _both_vars(mine, other):
@@ -135,8 +140,10 @@ def _both_vars(a: Expr, b: Expr) -> bool:
     return isinstance(a, Var) and isinstance(b, Var)
 
 
-def _same_operands(a: Expr, b: Expr, source: Mapping[Expr, Expr]) -> bool:
-    left, right = children(a), children(b)
+def _same_operands(a: Side, b: Side, mine: Expr, other: Expr, source: Mapping[Expr, Expr]) -> bool:
+    """Whether two expressions have corresponding operands, also where a kernel is around one of them."""
+    left = [a.kernels.stands_for(part) for part in children(mine)]
+    right = [b.kernels.stands_for(part) for part in children(other)]
     return len(left) == len(right) and all(
         corresponding(source, y, x) or _alike(x, y, source) for x, y in zip(left, right)
     )

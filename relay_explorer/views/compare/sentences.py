@@ -10,6 +10,7 @@ from ...ir.op import Op
 from ..format import Sentence
 from ..pipeline.format import Fate
 from ..words import count, counted
+from .descent import Descent
 from .format import DifferenceKind, Differs, OperatorCount, Pair
 from .rows import Side, attributes
 
@@ -37,7 +38,18 @@ def summary(a: Side, b: Side, counts: Sequence[OperatorCount], pairs: Sequence[P
     else:
         first = f"A ({{0}}) and B ({{1}}) call the same operators, {_times(calls[0])}"
     listed = f": {', '.join(words)}." if words else "."
-    return f"{first}{listed}\n{_tally(pairs)}", *_names(a, b)
+    return f"{first}{listed}\n{_tally(pairs)}{_fused(a, b)}", *_names(a, b)
+
+
+def _fused(a: Side, b: Side) -> str:
+    """Return how many kernels the programs have, where only one of them is fused, or both are differently."""
+    kernels = len(a.kernels.number), len(b.kernels.number)
+    if kernels[0] == kernels[1]:
+        return ""
+    if 0 in kernels:
+        name, number = ("A", kernels[0]) if kernels[0] else ("B", kernels[1])
+        return f" The operators of {name} are fused into {counted(number, 'kernel')}."
+    return f" A has {counted(kernels[0], 'kernel')}, B has {count(kernels[1])}."
 
 
 def _times(number: int) -> str:
@@ -70,8 +82,84 @@ def kind_of(pair: Pair, a: Side, b: Side) -> DifferenceKind:
     return DifferenceKind.ADDED if pair.fate == Fate.ADDED else DifferenceKind.REMOVED
 
 
-def one(pair: Pair, a: Side, b: Side) -> Sentence:
-    """Return the sentence about a pair of rows that differ."""
+def one(pair: Pair, a: Side, b: Side, descent: Descent) -> Sentence:
+    """Return the sentence about a pair of rows that differ: what differs, then what became of it or where."""
+    sentence, *arguments = _differing(pair, a, b)
+    more, *others = _whereabouts(pair, a, b, descent)
+    if not more:
+        return sentence, *arguments
+    numbers = [f"{{{len(arguments) + k}}}" for k in range(len(others))]
+    return f"{sentence}\n{more.format(*numbers)}", *arguments, *others
+
+
+def _whereabouts(pair: Pair, a: Side, b: Side, descent: Descent) -> Sentence:
+    """Return what became of an expression of A that B does not have, or in which kernel one of B is."""
+    if pair.fate == Fate.REMOVED:
+        expr = a.program.defines(pair.a)
+        return ("",) if expr is None else became(expr, a, b, descent)
+    mine = b.program.defines(pair.b) if pair.b >= 0 else None
+    if mine is None:
+        return ("",)
+    if isinstance(mine, Call) and mine in b.kernels.calls:
+        return (f"It is the call of kernel {b.kernels.number[b.kernels.calls[mine]]}.",)
+    kernel = b.kernels.inside.get(mine)
+    return (f"In B it is in kernel {kernel}.",) if kernel is not None else ("",)
+
+
+def became(expr: Expr, a: Side, b: Side, descent: Descent) -> Sentence:
+    """Return what became of an expression of A that B does not have; an empty text where it is unknown."""
+    what = _what(expr) if isinstance(expr, Call) else "it"
+    if constants := descent.constants(expr):
+        return "In B, the result of {0} is a constant, in {1}.", what, _place(b, constants[0])
+    if hosts := descent.hosts(expr):
+        return "In B, {0} is part of {1}.", what, _place(b, hosts[0])
+    if parts := descent.parts(expr):
+        return "In B, {0} is computed by {1}.", what, _listed(parts)
+    return ("",)
+
+
+def _place(side: Side, expr: Expr) -> str:
+    """Return the name of the value in whose row an expression is, and its operator."""
+    row = side.program.row(expr)
+    value = side.program.defines(row) if row >= 0 else None
+    if value is None:
+        return _what(expr)
+    name = side.program.name(value)
+    return f"{name} = {_what(value)}" if name else _what(value)
+
+
+def _listed(calls: Sequence[Call]) -> str:
+    times = Counter(call.op.name for call in calls if isinstance(call.op, Op))
+    words = [name if number == 1 else f"{number} × {name}" for name, number in times.most_common()]
+    more = [f"{len(words) - MOST_NAMED} more"] if len(words) > MOST_NAMED else []
+    return ", ".join([*words[:MOST_NAMED], *more])
+
+
+def _kernel(pairs: Sequence[Pair], a: Side, b: Side) -> Sentence | None:
+    """Return the sentence about rows around operators: of a kernel that begins there, or else of its call."""
+    for pair in pairs:
+        side, row = (b, pair.b) if pair.fate == Fate.ADDED else (a, pair.a)
+        expr = side.program.defines(row) if pair.fate in (Fate.ADDED, Fate.REMOVED) else None
+        if isinstance(expr, Function) and expr in side.kernels.number:
+            number = side.kernels.number[expr]
+            operators = list(side.kernels.operators(number))
+            where = "B" if side is b else "A"
+            if len(operators) < 2:
+                said = f"In {where}, {{0}} alone is kernel {number}."
+            else:
+                said = f"In {where}, {len(operators):,} operators are fused into kernel {number}: {{0}}."
+            return said, _listed(operators)
+    for pair in pairs:
+        side, row = (b, pair.b) if pair.fate == Fate.ADDED else (a, pair.a)
+        expr = side.program.defines(row) if pair.fate in (Fate.ADDED, Fate.REMOVED) else None
+        if isinstance(expr, Call) and expr in side.kernels.calls:
+            number = side.kernels.number[side.kernels.calls[expr]]
+            return f"In {'B' if side is b else 'A'}, {{0}} is the call of kernel {number}.", _row(side, row)
+    return None
+
+
+def _differing(pair: Pair, a: Side, b: Side) -> Sentence:
+    """Return what differs between two rows."""
     if pair.fate == Fate.MOVED:
         return "{0} is at another place in B.", _row(b, pair.b)
     if pair.fate in (Fate.ADDED, Fate.REMOVED):
@@ -105,12 +193,12 @@ def one(pair: Pair, a: Side, b: Side) -> Sentence:
     return "{0} " + "; ".join(template) + ".", *arguments
 
 
-def several(kind: DifferenceKind, pairs: Sequence[Pair], a: Side, b: Side) -> Sentence:
+def several(kind: DifferenceKind, pairs: Sequence[Pair], a: Side, b: Side, descent: Descent) -> Sentence:
     """Return the sentence about adjacent pairs of rows that differ."""
     if len(pairs) == 1:
-        return one(pairs[0], a, b)
+        return one(pairs[0], a, b, descent)
     if kind == DifferenceKind.TYPES:
-        template, *arguments = one(pairs[0], a, b)
+        template, *arguments = _differing(pairs[0], a, b)
         return f"The types of {len(pairs):,} rows differ. {template}", *arguments
     removed = sum(pair.fate == Fate.REMOVED for pair in pairs)
     added = sum(pair.fate == Fate.ADDED for pair in pairs)
@@ -121,12 +209,19 @@ def several(kind: DifferenceKind, pairs: Sequence[Pair], a: Side, b: Side) -> Se
         said = f"{len(pairs):,} adjacent rows: {', '.join(f'{number:,} {word}' for number, word in parts)}."
     else:
         said = f"{len(pairs):,} adjacent rows {'' if changed else 'are '}{parts[0][1]}."
+    if (kernel := _kernel(pairs, a, b)) is not None:
+        return f"{kernel[0]}\n{said}", *kernel[1:]
     lists = [(word, _operators(pairs, a, b, fate)) for fate, word in _ONE_SIDE]
     calls = [(word, text) for word, text in lists if text]
     if calls and not any(pair.differs & _OWN for pair in pairs):
         listed = "; ".join(f"{word}: {{{number}}}" for number, (word, _) in enumerate(calls))
-        return f"{said}\n{listed[:1].upper()}{listed[1:]}.", *(text for _, text in calls)
-    template, *arguments = one(_telling(pairs, a, b), a, b)
+        texts = [text for _, text in calls]
+        gone = [a.program.defines(pair.a) for pair in pairs if pair.fate == Fate.REMOVED]
+        told = [became(expr, a, b, descent) for expr in gone if isinstance(expr, Call)]
+        more, *others = next((sentence for sentence in told if sentence[0]), ("",))
+        more = more.format(*(f"{{{len(texts) + k}}}" for k in range(len(others))))
+        return f"{said}\n{listed[:1].upper()}{listed[1:]}. {more}".rstrip(), *texts, *others
+    template, *arguments = _differing(_telling(pairs, a, b), a, b)
     return f"{said}\n{template}", *arguments
 
 
@@ -134,10 +229,7 @@ def _operators(pairs: Sequence[Pair], a: Side, b: Side, fate: Fate) -> str:
     """Return the operators that the rows of one program call, with how often."""
     side, own = (a, "a") if fate == Fate.REMOVED else (b, "b")
     exprs = [side.program.defines(getattr(pair, own)) for pair in pairs if pair.fate == fate]
-    times = Counter(e.op.name for e in exprs if isinstance(e, Call) and isinstance(e.op, Op))
-    words = [name if number == 1 else f"{number} × {name}" for name, number in times.most_common()]
-    more = [f"{len(words) - MOST_NAMED} more"] if len(words) > MOST_NAMED else []
-    return ", ".join([*words[:MOST_NAMED], *more])
+    return _listed([expr for expr in exprs if isinstance(expr, Call)])
 
 
 def _telling(pairs: Sequence[Pair], a: Side, b: Side) -> Pair:

@@ -11,6 +11,7 @@ from ...ir.module import IRModule
 from ...ir.op import Op
 from ..format import spoken
 from ..pipeline.format import Fate
+from .descent import Descent
 from .format import CompareView, Difference, DifferenceKind, Measure, OperatorCount, Pair, Unit
 from .matching import correspondence, expressions
 from .rows import Side, aligned
@@ -29,6 +30,7 @@ def compare_view(
     same = structural_equal(a, b)
     exprs = expressions(a), expressions(b)
     counts = _counts(*exprs)
+    descent = Descent(*exprs, source)
     first = Difference(DifferenceKind.SUMMARY, -1, -1, summary(*sides, counts, pairs, same))
     return CompareView(
         title=title or " and ".join(dict.fromkeys(names)),
@@ -39,7 +41,7 @@ def compare_view(
         same=same,
         pairs=tuple(pairs),
         partners=_partners(*sides, source),
-        differences=(first, *_differences(pairs, *sides)),
+        differences=(first, *_differences(pairs, *sides, descent)),
         counts=counts,
         measures=_measures(*sides, *exprs),
     )
@@ -53,7 +55,7 @@ def _partners(a: Side, b: Side, source: dict[Expr, Expr]) -> tuple[int, ...]:
     return tuple(partners)
 
 
-def _differences(pairs: Sequence[Pair], a: Side, b: Side) -> list[Difference]:
+def _differences(pairs: Sequence[Pair], a: Side, b: Side, descent: Descent) -> list[Difference]:
     """Return the differences: adjacent rows that differ alike are one. Signatures come first."""
     runs: list[tuple[DifferenceKind, int, int]] = []
     for number, pair in enumerate(pairs):
@@ -67,7 +69,7 @@ def _differences(pairs: Sequence[Pair], a: Side, b: Side) -> list[Difference]:
             runs.append((kind, number, number))
     runs.sort(key=lambda run: (run[0] != DifferenceKind.SIGNATURE, run[1]))
     return [
-        Difference(kind, first, last, several(kind, pairs[first : last + 1], a, b))
+        Difference(kind, first, last, several(kind, pairs[first : last + 1], a, b, descent))
         for kind, first, last in runs[:MAX_DIFFERENCES]
     ]
 
