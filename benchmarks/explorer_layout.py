@@ -1,38 +1,38 @@
-"""Compare the explorer's layout, first paint and panning with Netron's, for the same graphs in the same run.
+"""Compare the drawing of graphs with Netron's and Google's Model Explorer's, and measure every view of the
+explorer on programs of up to 50,000 calls, in one run.
 
-python -m benchmarks.explorer_layout                    prints the table and writes it to explorer_layout.md
-python -m benchmarks.explorer_layout --only 100 1,000   prints it for these graphs only
+python -m benchmarks.explorer_layout                         writes both tables to explorer_layout.md
+python -m benchmarks.explorer_layout --only 100 1,000        prints the first for these graphs only
+python -m benchmarks.explorer_layout --views types run       prints the second for these views only
+
+The two other programs are installed in a temporary folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
-import itertools
 import json
 import os
-import socket
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Error, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
+from benchmarks import explorer_speed, graph_viewers
 from benchmarks.common import report, table
+from benchmarks.graph_viewers import CHROMIUM, SIZE, pan
+from benchmarks.view_scale import VIEWS
 
 ROOT = Path(__file__).resolve().parents[1]
-CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-SIZE: ViewportSize = {"width": 1280, "height": 800}
-PAN_SECONDS = 3.0
 MODELS = {"ResNet-50": "resnet50", "encoder, 12 layers": "transformer"}  # the package's own
 GRAPHS = {
     **dict.fromkeys(MODELS, ""),
@@ -44,11 +44,6 @@ GRAPHS = {
 }
 
 PAINTED = "performance.getEntriesByName('relay-explorer-graph')"
-FRAMES = """() => {
-  const frames = (window.__frames = []);
-  const tick = (now) => { frames.push(now); window.__timer = requestAnimationFrame(tick); };
-  window.__timer = requestAnimationFrame(tick);
-}"""
 
 
 class Site(SimpleHTTPRequestHandler):
@@ -138,7 +133,7 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
         else:
             inputs.append(helper.make_tensor_value_info(f"v{number}", TensorProto.FLOAT, [1]))
     output = helper.make_tensor_value_info(f"v{len(nodes) - 1}", TensorProto.FLOAT, [1])
-    # Netron shows weights inside nodes, and the explorer's drawing omits them.
+    # Netron shows weights inside nodes, and the explorer's drawing omits them. Model Explorer draws them.
     first, rest = inputs[:1], inputs[1:]
     weights = [helper.make_tensor(value.name, TensorProto.FLOAT, [1], [0.0]) for value in rest]
     graph = helper.make_graph(onnx_nodes, view["title"], first, [output], weights)
@@ -148,27 +143,6 @@ def write_onnx(view: dict[str, Any], path: Path) -> None:
         ),
         str(path),
     )
-
-
-def pan(page: Page, x: float, y: float) -> tuple[float, float]:
-    """Drag the mouse back and forth; return the frames per second and the 95th percentile of the frame times,
-    in milliseconds.
-    """
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.evaluate(FRAMES)
-    end, at, step = time.perf_counter() + PAN_SECONDS, 0.0, -14.0
-    while time.perf_counter() < end:
-        at += step
-        if abs(at) > 260:
-            step = -step
-        page.mouse.move(x + at / 3, y + at)
-    frames = page.evaluate("() => { cancelAnimationFrame(window.__timer); return window.__frames; }")
-    page.mouse.up()
-    gaps = sorted(b - a for a, b in itertools.pairwise(frames))
-    if not gaps:
-        return 0.0, PAN_SECONDS * 1000
-    return 1000 * len(gaps) / sum(gaps), gaps[int(0.95 * (len(gaps) - 1))]
 
 
 LAYOUT = """async (whole) => {
@@ -188,10 +162,10 @@ LAYOUT = """async (whole) => {
 }"""
 
 
-def measure_ours(browser: Browser, origin: str) -> dict[str, float]:
+def measure_ours(browser: Browser, origin: str) -> dict[str, Any]:
     """Measure one graph in the explorer."""
-    out = {}
-    for key, state in (("opens", ""), ("paint", "fold=none")):
+    out: dict[str, Any] = {}
+    for key, state in (("opens", ""), ("expanded", "fold=none")):
         page = browser.new_page(viewport=SIZE)
         page.goto(f"{origin}/#rx-bench:{state}")
         page.wait_for_function(f"{PAINTED}.length > 0", timeout=120_000)
@@ -202,123 +176,102 @@ def measure_ours(browser: Browser, origin: str) -> dict[str, float]:
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.wait_for_timeout(500)
-    out["fps"], out["slow"] = pan(page, x, y)
+    out["pan"] = pan(page, x, y)
     page.get_by_role("button", name="show all").click()
     page.wait_for_timeout(1500)
-    out["fps_far"], out["slow_far"] = pan(page, x, y)
-    out["layout"] = page.evaluate(LAYOUT, True) / 1000
+    out["pan_far"] = pan(page, x, y)
+    out["layout"] = page.evaluate(LAYOUT, True)
     page.close()
     return out
 
 
-def free_port() -> int:
-    """Return a port that is not in use."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-# Netron removes `eval`, which Playwright needs. The drawing is complete when its page has left the welcome
-# state and contains nodes.
-NETRON_PAGE = """{
-  const kept = window.eval;
-  Object.defineProperty(window, "eval", { get: () => kept, set: () => {} });
-  const look = () => {
-    const first = document.querySelector(".node[transform]");
-    if (first && /default/.test(document.body.className)) window.__drawn = performance.now();
-    else requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
-}"""
-
-
-def measure_netron(browser: Browser, path: Path) -> dict[str, float] | None:
-    """Measure the same graph in Netron; return None where Netron did not draw it."""
-    import netron
-
-    port = free_port()
-    with redirect_stdout(io.StringIO()):
-        netron.start(str(path), address=("127.0.0.1", port), browse=False)
-    page = browser.new_page(viewport=SIZE, bypass_csp=True)
-    page.context.add_cookies([{"name": "consent", "value": "1", "url": f"http://127.0.0.1:{port}"}])
-    page.add_init_script(NETRON_PAGE)
-    try:
-        page.route(
-            "**/*", lambda route: route.continue_() if "127.0.0.1" in route.request.url else route.abort()
-        )
-        page.goto(f"http://127.0.0.1:{port}/")
-        try:
-            page.wait_for_function("window.__drawn > 0", timeout=180_000)
-        except Error:
-            return None
-        out = {"paint": page.evaluate("window.__drawn") / 1000}
-        page.wait_for_timeout(1000)
-        out["fps"], out["slow"] = pan(page, 640, 400)
-        return out
-    finally:
-        page.close()
-        with redirect_stdout(io.StringIO()):
-            netron.stop(("127.0.0.1", port))
-
-
-def row(name: str, ours: dict[str, float], theirs: dict[str, float] | None) -> list[str]:
-    """Format a row of the table; a pan is given in frames per second and, in brackets, the 95th percentile of
-    100 frame times.
-    """
-
-    def pace(fps: float, slow: float) -> str:
-        return f"{fps:.0f}/s ({slow:.0f} ms)"
-
-    return [
-        name,
-        f"{1000 * ours['layout']:.0f} ms",
-        f"{ours['opens']:.2f} s",
-        f"{ours['paint']:.2f} s",
-        pace(ours["fps"], ours["slow"]),
-        pace(ours["fps_far"], ours["slow_far"]),
-        f"{theirs['paint']:.2f} s" if theirs else "failed: the page crashed or took more than 3 minutes",
-        pace(theirs["fps"], theirs["slow"]) if theirs else "–",
-    ]
-
-
 HEADINGS = [
     "graph",
-    "layout",
+    "program",
     "first paint",
-    "with everything unfolded",
+    "everything expanded",
     "pan",
     "pan, whole graph in view",
-    "Netron: first paint",
-    "Netron: pan",
+    "layout",
 ]
 
 
-def main(only: list[str] | None = None) -> None:
-    """Measure all graphs and write the page; with `only`, print the named graphs and write nothing."""
-    rows, load = [], os.getloadavg()[0]
-    with sync_playwright() as playwright, site() as origin, tempfile.TemporaryDirectory() as folder:
+def row(name: str, program: str, out: dict[str, Any]) -> list[str]:
+    """Format a row of the table; a pan is given in frames per second and, in brackets, the 95th percentile
+    and the longest of the frame times.
+    """
+
+    def pace(key: str) -> str:
+        return "{:.0f}/s ({:.0f}, {:.0f} ms)".format(*out[key]) if key in out else "–"
+
+    def time(key: str) -> str:
+        return f"{out[key]:.2f} s" if key in out else "–"
+
+    # A program that failed after it had opened the graph failed when it expanded it.
+    failed = f"failed: {out['failed']}" if "failed" in out else ""
+    opens = failed if failed and "opens" not in out else time("opens")
+    return [
+        name,
+        program,
+        opens,
+        failed if failed and "opens" in out and "expanded" not in out else time("expanded"),
+        pace("pan"),
+        pace("pan_far"),
+        f"{out['layout']:.0f} ms" if "layout" in out else "–",
+    ]
+
+
+def graphs(playwright: Playwright, only: list[str] | None) -> list[list[str]]:
+    """Measure the graphs in the three programs; return the rows of the table."""
+    rows = []
+    with site() as origin, tempfile.TemporaryDirectory() as name:
+        folder, port = Path(name), graph_viewers.free_port()
+        commands = graph_viewers.install(folder)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        for name, call in GRAPHS.items():
-            if only and name not in only:
-                continue
-            text = made_up(browser, origin, call) if call else model(MODELS[name])
-            Site.view = text.encode()
-            path = Path(folder) / "graph.onnx"
-            write_onnx(json.loads(text), path)
-            rows.append(row(name, measure_ours(browser, origin), measure_netron(browser, path)))
+        webgl = playwright.chromium.launch(executable_path=CHROMIUM, args=graph_viewers.WEBGL_ARGUMENTS)
+        command = graph_viewers.model_explorer(commands, port)
+        with graph_viewers.server(command, port, folder) as address:
+            for graph in only or GRAPHS:
+                call = GRAPHS[graph]
+                text = made_up(browser, origin, call) if call else model(MODELS[graph])
+                Site.view = text.encode()
+                path = folder / "graph.onnx"
+                write_onnx(json.loads(text), path)
+                for program, out in (
+                    ("the explorer", measure_ours(browser, origin)),
+                    ("Netron", graph_viewers.measure_netron(browser, commands, path)),
+                    ("Model Explorer", graph_viewers.measure_model_explorer(webgl, address, path)),
+                ):
+                    rows.append(row(graph, program, out))
+                    print(*rows[-1], sep="  ", flush=True)
+        browser.close()
+        webgl.close()
+    return rows
+
+
+def main(only: list[str] | None = None, views: list[str] | None = None) -> None:
+    """Measure everything and write the page; with `only` or `views`, print these and write nothing."""
+    load, tables = os.getloadavg()[0], []
+    with sync_playwright() as playwright:
+        if only or not views:
+            tables.append(table(HEADINGS, graphs(playwright, only)))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        if views or not only:
+            rows = explorer_speed.every(browser, explorer_speed.PROGRAMS, views or VIEWS, {"": ROOT})
+            tables.append(table(explorer_speed.HEADINGS, rows))
         version = browser.version
         browser.close()
-    import netron
-
-    if only:
-        print(table(HEADINGS, rows))
+    if only or views:
+        print(*tables, sep="\n\n")
     else:
-        tail = f"\nChromium {version}, software rendering; Netron {netron.__version__}. "
+        tail = f"\nChromium {version}, software rendering; {', '.join(graph_viewers.PINS)}. "
         tail += f"Load average at the start: {load:.1f}.\n"
-        report("explorer_layout.md", table(HEADINGS, rows), tail)
+        report("explorer_layout.md", "\n\n".join(tables), tail)
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description="Measure the explorer's drawing beside Netron's.")
-    arguments.add_argument("--only", nargs="*", help="names of graphs")
-    main(arguments.parse_args().only)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=tuple(GRAPHS), help="these graphs")
+    parser.add_argument("--views", nargs="+", choices=VIEWS, help="these views")
+    arguments = parser.parse_args()
+    main(arguments.only, arguments.views)

@@ -1,27 +1,31 @@
-"""Measure the explorers on large programs in Chromium: first paint, steps, scrolling, what is in the page.
+"""Measure the explorers in Chromium: first paint, steps, scrolling, what is in the page. `explorer_layout`
+measures every view on programs of up to 50,000 calls with it; alone, it compares the ResNets with an earlier
+commit.
 
-python -m benchmarks.explorer_speed [--before TREE] [--only PROGRAM …] [--views VIEW …]
+python -m benchmarks.explorer_speed --before TREE [--only PROGRAM …] [--views VIEW …]
 
-TREE is a checkout of an earlier commit, whose package makes the data that its front end draws. It is measured
-on the two ResNets.
+TREE is a checkout of an earlier commit, whose package makes the data that its front end draws. With --only or
+--views, the table is printed and not written.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, CDPSession, Page, Route, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Error, Page, Route, ViewportSize, sync_playwright
 
 from benchmarks.common import median, report, table
+from benchmarks.view_scale import VIEWS, program, view_of
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = "/usr/bin/chromium-headless-shell"
@@ -29,18 +33,20 @@ ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "-
 SIZE: ViewportSize = {"width": 1280, "height": 800}
 STEPS = 12
 SCROLL_SECONDS = 2.0
-STATIC = ("ir", "costs", "types", "fusion", "pipeline", "memory")
-LONG = (
-    "ir", "costs", "types", "evaluation", "sharing", "fusion", "pipeline", "gradient", "partial", "memory",
-    "machine", "quantize",
-)  # fmt: skip
+LIMIT = 120  # seconds of making the data of one view
 #: By program, its views. The sequences of calls are those of `view_scale`.
 PROGRAMS: dict[str, tuple[str, ...]] = {
-    "resnet50": (*STATIC, "gradient", "partial"),
-    "transformer": STATIC,
+    # The models are written in Relay, so they have no nodes of a framework for the view `source`.
+    "resnet50": tuple(view for view in VIEWS if view != "source"),
+    "transformer": tuple(view for view in VIEWS if view != "source"),
+    "1,000 calls": VIEWS,
+    "10,000 calls": VIEWS,
+    "50,000 calls": VIEWS,
+}
+#: What is compared with an earlier commit.
+COMPARED: dict[str, tuple[str, ...]] = {
+    "resnet50": ("ir", "costs", "types", "fusion", "pipeline", "memory", "gradient", "partial"),
     "resnet18, chapter 14": ("pipeline",),
-    "10,000 calls": LONG,
-    "50,000 calls": ("ir", "types", "fusion"),
 }
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>an explorer</title>
@@ -83,25 +89,18 @@ STOP = "() => { cancelAnimationFrame(window.ticking); return window.frames_; }"
 ELEMENTS = """() => document.querySelector(".relay-explorer").shadowRoot.querySelectorAll("*").length"""
 
 
-def data(program: str, kind: str) -> dict[str, Any]:
-    """Return the data of a view of a program."""
-    from benchmarks.fusion_view import chain, text
-    from benchmarks.view_scale import options_of
-    from relay_explorer import explore, models, relay
+def data(name: str, kind: str) -> str:
+    """Return the data of a view of a program as JSON."""
+    from relay_explorer import models
     from relay_explorer import transform as T
 
-    if program.endswith("calls"):
-        length = int(program.split()[0].replace(",", ""))
-        module, options = relay.parse(text(chain(length))), options_of(kind)
-    elif "chapter 14" in program:
-        module = models.load("resnet18")
+    if name.endswith("calls"):
+        return view_of(kind, program(kind, int(name.split()[0].replace(",", ""))), name)
+    if "chapter 14" in name:
         passes = [T.InferType(), T.SimplifyInference(), T.FoldConstant()]
         passes += [T.BackwardFoldScaleAxis(), T.FoldConstant(), T.FuseOps()]
-        module, options = _with_weights(module), {"passes": passes}
-    else:
-        module, options = models.load(program), options_of(kind)
-    result: dict[str, Any] = explore(module, view=kind, title=program, **options).view.to_dict()
-    return result
+        return view_of(kind, _with_weights(models.load("resnet18")), name, {"passes": passes})
+    return view_of(kind, models.load(name), name)
 
 
 def _with_weights(module: Any) -> Any:
@@ -121,15 +120,17 @@ def _with_weights(module: Any) -> Any:
     return relay.IRModule.from_expr(relay.build_module.bind_params_by_name(main, weights))
 
 
-def make(tree: Path, program: str, kind: str, path: Path) -> None:
+def make(tree: Path, name: str, kind: str, path: Path) -> None:
     """Write a view's data, made by the package of a checkout in a separate process. Everything else there,
     this file too, is of this checkout.
     """
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "relay_explorer").symlink_to(tree / "relay_explorer")
         environment = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
-        command = [sys.executable, str(Path(__file__).resolve()), "--make", program, kind, str(path)]
-        subprocess.run(command, env=environment, cwd=folder, check=True)
+        command = [sys.executable, str(Path(__file__).resolve()), "--make", name, kind, str(path)]
+        subprocess.run(
+            command, env=environment, cwd=folder, check=True, timeout=LIMIT, stderr=subprocess.PIPE, text=True
+        )
 
 
 def measure(browser: Browser, tree: Path, path: Path) -> dict[str, float]:
@@ -186,44 +187,59 @@ def scroll(page: Page) -> tuple[float, float]:
     return (1000 * len(gaps) / sum(gaps), gaps[int(0.95 * (len(gaps) - 1))]) if gaps else (0.0, 0.0)
 
 
+HEADINGS = [
+    "program", "view", "", "data", "first paint", "elements", "heap", "a step: median (slowest)",
+    "a row selected", "scrolling (95 % of frames within)",
+]  # fmt: skip
+
+
+def every(
+    browser: Browser, programs: dict[str, tuple[str, ...]], views: Sequence[str], trees: dict[str, Path]
+) -> list[list[str]]:
+    """Measure the programs' views in each checkout; return the rows of the table."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "view.json"
+        for name, kinds in programs.items():
+            for kind, (when, tree) in itertools.product([k for k in kinds if k in views], trees.items()):
+                try:
+                    make(tree, name, kind, path)
+                    result = cells(measure(browser, tree, path))
+                except subprocess.TimeoutExpired:
+                    result = [f"its data took more than {LIMIT} s", *["–"] * (len(HEADINGS) - 4)]
+                except subprocess.CalledProcessError as error:
+                    why = re.findall(r"Error: (?:error: )?(.*)", error.stderr) or ["see stderr"]
+                    result = [f"failed: {why[-1]}", *["–"] * (len(HEADINGS) - 4)]
+                except Error as error:
+                    why = error.message.splitlines()[0]
+                    result = [f"the page failed: {why}", *["–"] * (len(HEADINGS) - 4)]
+                rows.append([name, kind, when, *result])
+                print(*rows[-1], sep="  ", flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--before", type=Path, help="a checkout of an earlier commit")
-    parser.add_argument("--only", nargs="+", choices=tuple(PROGRAMS), default=tuple(PROGRAMS))
-    parser.add_argument("--views", nargs="+", choices=LONG, default=LONG, help="these views")
+    parser.add_argument("--only", nargs="+", choices=tuple(COMPARED), help="these programs")
+    parser.add_argument("--views", nargs="+", choices=VIEWS, help="these views")
     parser.add_argument("--make", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.make:
-        program, kind, path = options.make
-        Path(path).write_text(json.dumps(data(program, kind)), "utf-8")
+        name, kind, path = options.make
+        Path(path).write_text(data(name, kind), "utf-8")
         return
     load = os.getloadavg()[0]
     trees = {"now": ROOT, **({"before": options.before.resolve()} if options.before else {})}
-    rows = []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    programs = {name: COMPARED[name] for name in options.only or COMPARED}
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        for program in options.only:
-            for kind in PROGRAMS[program]:
-                if kind not in options.views:
-                    continue
-                for when, tree in trees.items():
-                    if when == "before" and not program.startswith("resnet"):
-                        continue
-                    path = Path(folder) / "view.json"
-                    make(tree, program, kind, path)
-                    rows.append([program, kind, when, *cells(measure(browser, tree, path))])
-                    print(*rows[-1], flush=True)
+        rows = every(browser, programs, options.views or VIEWS, trees)
         browser.close()
-    headings = [
-        "program", "view", "", "data", "first paint", "elements", "heap", "a step: median (slowest)",
-        "a row selected", "scrolling (95 % of frames within)",
-    ]  # fmt: skip
-    text = table(headings, rows)
-    complete = options.only == tuple(PROGRAMS) and options.views == LONG
-    if complete:
-        report("explorer_speed.md", text, f"\nLoad average at the start: {load:.1f}.\n")
+    if options.only or options.views:
+        print(table(HEADINGS, rows))
     else:
-        print(text)
+        report("explorer_speed.md", table(HEADINGS, rows), f"\nLoad average at the start: {load:.1f}.\n")
 
 
 def cells(measured: dict[str, float]) -> list[str]:
