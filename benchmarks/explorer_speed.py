@@ -80,6 +80,17 @@ PRESS = """async ([times, key]) => {
   }
   return out;
 }"""
+#: A point over the rows; where there are none, over what can be scrolled farthest.
+ROWS = """() => {
+  const rx = document.querySelector(".relay-explorer").shadowRoot.querySelector(".rx");
+  const seen = [...rx.querySelectorAll("*")].filter((node) => node.checkVisibility());
+  const far = (node) =>
+    getComputedStyle(node).overflowY === "visible" ? 0 : node.scrollHeight - node.clientHeight;
+  const rows = seen.find((node) => node.matches(".scroller")) ??
+    seen.reduce((best, node) => (far(node) > far(best) ? node : best), rx);
+  const { left, top, width, height } = rows.getBoundingClientRect();
+  return [left + Math.min(200, width / 2), top + Math.min(height / 2, 300)];
+}"""
 FRAMES = """() => {
   const frames = (window.frames_ = []);
   const tick = (now) => { frames.push(now); window.ticking = requestAnimationFrame(tick); };
@@ -173,12 +184,10 @@ def heap(session: CDPSession) -> float:
 
 def scroll(page: Page) -> tuple[float, float]:
     """Turn the wheel over the rows; return the frames per second and the 95th percentile of the frame times,
-    in milliseconds. Zeros where there are no rows.
+    in milliseconds.
     """
-    box = page.locator(".scroller:visible, .graph-window:visible, canvas.over:visible").first.bounding_box()
-    if box is None:
-        return 0.0, 0.0
-    page.mouse.move(box["x"] + 200, box["y"] + min(box["height"] / 2, 300))
+    x, y = page.evaluate(ROWS)
+    page.mouse.move(x, y)
     page.evaluate(FRAMES)
     end = time.perf_counter() + SCROLL_SECONDS
     while time.perf_counter() < end:

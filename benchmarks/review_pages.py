@@ -52,8 +52,8 @@ def row(name: str, then: str, how: str) -> Callable[[Callable[[Pages], str]], Ca
 
 
 class Pages:
-    """Opens explorers, each in a page of its own. `failures` are the errors and the requests to elsewhere of
-    all of them.
+    """Open explorers, each in a page of its own. `failures` are the errors of all of them, and the requests
+    to elsewhere.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -71,7 +71,7 @@ class Pages:
         letters: str = "100%",
         **options: Any,
     ) -> Iterator[Page]:
-        """Yield a page with one explorer. `letters` is the size of the browser's text, and `options` are those
+        """Yield a page with one explorer. `letters` is the size of the browser's text; `options` are those
         of a browser context.
         """
         context = self.browser.new_context(
