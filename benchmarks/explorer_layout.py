@@ -3,7 +3,8 @@ explorer on programs of up to 50,000 calls, in one run.
 
 python -m benchmarks.explorer_layout                         writes both tables to explorer_layout.md
 python -m benchmarks.explorer_layout --only 100 1,000        prints the first for these graphs only
-python -m benchmarks.explorer_layout --views types run       prints the second for these views only
+python -m benchmarks.explorer_layout --views types run [--programs "1,000 calls"]
+                                                             prints the second for these only
 
 The two other programs are installed in a temporary folder.
 """
@@ -249,15 +250,21 @@ def graphs(playwright: Playwright, only: list[str] | None) -> list[list[str]]:
     return rows
 
 
-def main(only: list[str] | None = None, views: list[str] | None = None) -> None:
-    """Measure everything and write the page; with `only` or `views`, print these and write nothing."""
+def main(
+    only: list[str] | None = None, views: list[str] | None = None, programs: list[str] | None = None
+) -> None:
+    """Measure everything and write the page; with any argument, print these graphs, or these views of these
+    programs, and write nothing.
+    """
+    views = views or (list(VIEWS) if programs else None)
     load, tables = os.getloadavg()[0], []
     with sync_playwright() as playwright:
         if only or not views:
             tables.append(table(HEADINGS, graphs(playwright, only)))
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         if views or not only:
-            rows = explorer_speed.every(browser, explorer_speed.PROGRAMS, views or VIEWS, {"": ROOT})
+            chosen = {name: explorer_speed.PROGRAMS[name] for name in programs or explorer_speed.PROGRAMS}
+            rows = explorer_speed.every(browser, chosen, views or VIEWS, {"": ROOT})
             tables.append(table(explorer_speed.HEADINGS, rows))
         version = browser.version
         browser.close()
@@ -273,5 +280,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=tuple(GRAPHS), help="these graphs")
     parser.add_argument("--views", nargs="+", choices=VIEWS, help="these views")
+    parser.add_argument("--programs", nargs="+", choices=tuple(explorer_speed.PROGRAMS), help="of these")
     arguments = parser.parse_args()
-    main(arguments.only, arguments.views)
+    main(arguments.only, arguments.views, arguments.programs)

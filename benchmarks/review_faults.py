@@ -99,7 +99,7 @@ def tokens(pages: Pages) -> str:
         with pages.open(model(name, kind)) as page:
             search(page, "add")
             first = page.locator(".row[aria-selected=true] .code").first.inner_text()
-            marks = page.locator(".code mark").all_inner_texts()
+            marks = page.locator(".code mark").all_text_contents()
             hits = page.locator(".hits").first.inner_text()
             out.append(
                 f"{kind}: {hits}, first `{' '.join(first.split())[:40]}`, letters marked: {set(marks)}"
@@ -147,6 +147,7 @@ def tab(pages: Pages) -> str:
     for kind in VIEWS:
         with pages.open(sample(kind)) as page:
             press(page)
+            name = ""
             for _ in range(40):
                 page.keyboard.press("Tab")
                 name = focused(page)
@@ -259,7 +260,7 @@ def names(pages: Pages) -> str:
     x = relay.var("<script>alert(1)</script>", shape=(2, 2))
     hostile = IRModule.from_expr(Function([x], relay.nn.relu(relay.nn.relu(x))))
     with pages.open(explore(hostile, view="pipeline", passes="FuseOps").view.to_dict()) as page:
-        shown = set(re.findall(r"%\S*script\S*?(?=[\s:,)]|$)", page.locator(".rx").first.inner_text()))
+        shown = set(re.findall(r"%[_<]*script[^\s:,)]*", page.locator(".rx").first.inner_text()))
     x = relay.var("n" * 450, shape=(2, 2))
     long = IRModule.from_expr(Function([x], relay.nn.dense(x, x, units=2)))
     with pages.open(explore(long, view="ir").view.to_dict()) as page:
@@ -278,7 +279,7 @@ def last(pages: Pages) -> str:
         )
 
 
-@row("B19", "minimap and zoom buttons covered the graph", "IR of ch07's sentence's model tree_lstm, 390 px")
+@row("B19", "minimap and zoom buttons covered the graph", "IR of tree_lstm, 390 px")
 def covered(pages: Pages) -> str:
     with pages.open(model("tree_lstm", "ir"), PHONE) as page:
         canvas, zoom = page.locator("canvas.over").bounding_box(), page.locator(".zoom").bounding_box()
