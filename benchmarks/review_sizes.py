@@ -213,7 +213,7 @@ def play(pages: Pages) -> str:
             choice.select_option(value)
             page.evaluate("() => { waits.length = 0; }")
             press(page, "Home", " ", " ")
-            out[value] = f"{max(page.evaluate('waits'), default=0):.0f} ms"
+            out[value] = f"{max(filter(None, page.evaluate('waits')), default=0):.0f} ms"
     return listed(out)
 
 
