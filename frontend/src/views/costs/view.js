@@ -19,7 +19,7 @@ addStyle(`
 .cost-table :is(th, td):first-child { text-align: left; }
 .cost-table tr[aria-selected="true"] { background: var(--hover); }
 .rx .cost-grid .row.is-same { box-shadow: inset 4px 0 0 var(--accent); }
-@container rx (max-width: 620px) { .cost-bar { display: none; } .cost-table :is(th, td) { padding-inline-end: 8px; font-size: 12px; } }
+@container rx (max-width: 620px) { .cost-bar { display: none; } .rx .cost-grid .grid-head > :not(:first-child) { padding-inline: 0; font-size: 11px; line-height: 1.15; white-space: normal; } .rx .cost-grid .cell:not(.code) { padding-inline: 0; font-size: 12px; } .cost-table :is(th, td) { padding-inline-end: 8px; font-size: 12px; } }
 `);
 
 /** @type {[number, string][]} */
@@ -83,7 +83,7 @@ export class CostsExplorer extends Explorer {
     const column = (id, title, write) => ({
       id,
       title,
-      width: "minmax(58px, 0.4fr)",
+      width: "minmax(46px, 0.4fr)",
       /** @param {number} row */
       draw: (row, cell) => {
         const call = this.byRow.get(row);
