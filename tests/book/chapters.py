@@ -110,7 +110,20 @@ def shown(page: str) -> list[str]:
     type's.
     """
     values = [value for value in executed(page)[2] if value is not None]
-    return [getattr(value, "name", type(value).__name__) for value in values]
+    known = {id(value): name for name, value in explorers(page).items()}
+    return [known.get(id(value), type(value).__name__) for value in values]
+
+
+def pictures(page: str) -> list[tuple[str, str]]:
+    """Return the title and the text alternative of each drawing and chart that a page's cells show."""
+    found = []
+    for value in executed(page)[2]:
+        if type(value).__name__ == "Digraph":
+            found.append(as_a(tuple, getattr(value, "words")))  # noqa: B009
+        elif type(value).__name__ == "Axes":
+            axes: Any = value
+            found.append((axes.get_title(loc="left"), axes.figure.description))
+    return found
 
 
 def table(page: str, start: str) -> dict[str, list[float]]:

@@ -11,7 +11,7 @@ from relay_explorer import models, relay
 from relay_explorer.ir.narrow import as_op
 from relay_explorer.views.fusion.format import FusionMark, FusionView
 from relay_explorer.views.memory.format import MemoryView
-from tests.book.chapters import cells, explorers, names, output, shown, source
+from tests.book.chapters import cells, explorers, names, output, pictures, shown, source
 
 PAGE = "ch16_fusion"
 
@@ -28,9 +28,9 @@ def say(explorer: str, step: int) -> str:
     return template.format(*arguments)
 
 
-def test_it_shows_nothing_but_explorers() -> None:
+def test_what_its_cells_show() -> None:
     assert shown(PAGE) == [
-        "ch16-diamond", "ch16-block", "ch16-simpler", "ch16-resnet", "ch16-yours", "ch16-memory",
+        "ch16-diamond", "ch16-block", "ch16-simpler", "ch16-resnet", "ch16-yours", "Digraph", "ch16-memory",
     ]  # fmt: skip
 
 
@@ -149,6 +149,13 @@ def test_the_post_dominators_are_those_of_networkx() -> None:
     lines = output(PAGE, "import networkx as nx").splitlines()
     assert len(lines) == 4
     assert all(line.endswith("the same: True") for line in lines)
+
+
+def test_the_drawing_has_the_kernels_of_the_explorer() -> None:
+    ((title, words),) = pictures(PAGE)
+    assert title == "The data flow and its kernels: 9 nodes, 3 frames"
+    kernels = re.findall(r"kernel \d: (\S+) around", words)
+    assert sorted(kernels) == sorted([k.name for k in view("ch16-diamond").variants[0].kernels])
 
 
 def test_the_readers_kernels_are_those_of_the_explorer() -> None:

@@ -14,7 +14,7 @@ from figures.integer_product import accumulated, exact, integers, requantized
 from figures.kernels_or_rules import kernels, rules
 from figures.quantization_ruler import rounded
 from relay_explorer.views.quantize.format import QuantizeView
-from tests.book.chapters import explorers, output, shown, source
+from tests.book.chapters import explorers, names, output, pictures, shown, source
 
 PAGE = "ch20_quantization"
 
@@ -35,7 +35,7 @@ def say(step: int) -> str:
 
 
 def test_it_shows_the_quantization_of_the_digits() -> None:
-    assert shown(PAGE) == ["ch20-digits"]
+    assert shown(PAGE) == ["ch20-digits", "Axes"]
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,14 @@ def test_only_ternary_weights_lose_much() -> None:
     assert ternary < 80
 
 
+def test_the_histogram_is_that_of_the_second_relu() -> None:
+    ((title, words),) = pictures(PAGE)
+    assert title == "operand 0 of nn.max_pool2d in @main"
+    assert re.fullmatch(r"A histogram of 16,384 values from 0 to ([\d.]+)\. 8 bits from 0 to \1\.", words)
+    site = names(PAGE)["result"].sites[4]
+    assert site.expr.op.name == "nn.relu"
+
+
 def test_speedups_are_those_of_the_drawing() -> None:
     spoken = re.search(r"^:alt: Bars of the speedup.*$", source(PAGE), re.MULTILINE)
     assert spoken is not None
@@ -177,6 +185,6 @@ def test_speedups_are_those_of_the_drawing() -> None:
         ours, onnx, torch = quantized_speed.SPEEDUPS[network].values()
         said = f"{name}, this compiler has {ours:.1f}, ONNX Runtime {onnx:.1f} and PyTorch {torch:.1f}."
         assert said in spoken[0]
-    by_network = {network: each["ours"] for network, each in quantized_speed.SPEEDUPS.items()}
+    by_network = {network: each["this compiler"] for network, each in quantized_speed.SPEEDUPS.items()}
     assert min(by_network, key=lambda network: by_network[network]) == "ResNet-18"
     assert max(by_network.values()) < 4

@@ -13,7 +13,7 @@ from figures import call_frames, dispatch
 from relay_explorer.execute.results import to_value
 from relay_explorer.execute.vm.bytecode import INSTRUCTIONS
 from relay_explorer.views.machine.format import MachineMark, MachineView
-from tests.book.chapters import cells, explorers, names, output, shown, source
+from tests.book.chapters import cells, explorers, names, output, pictures, shown, source
 from tests.book.test_every_chapter import WIDEST
 
 PAGE = "ch25_running"
@@ -25,8 +25,8 @@ def view(explorer: str) -> MachineView:
     return result
 
 
-def test_it_shows_nothing_but_explorers() -> None:
-    assert shown(PAGE) == ["ch25-reader", "ch25-tree", "ch25-lenet"]
+def test_what_its_cells_show() -> None:
+    assert shown(PAGE) == ["ch25-reader", "ch25-tree", "ch25-lenet", "Axes"]
 
 
 def test_three_sentences_have_three_lists_of_kernels() -> None:
@@ -112,6 +112,12 @@ def test_three_executors_agree_and_one_refuses() -> None:
     assert len({line.split(maxsplit=1)[1] for line in (lines[0], *lines[2:])}) == 1
 
 
+def test_the_profile_names_the_readers_kernels() -> None:
+    ((title, words),) = pictures(PAGE)
+    assert title == "Time of each kernel"
+    assert re.search(r"^Bars\. .*×\d+: [\d.]+ µs", words)
+
+
 def test_three_programs_on_every_target() -> None:
     """What is kept is what the text says; what is refused is refused for these reasons today."""
     kept = names(PAGE)["rows"]
@@ -161,9 +167,9 @@ def test_the_drawing_of_frames_is_that_of_step_10() -> None:
 def test_a_step_costs_what_the_prediction_says() -> None:
     """The numbers of the chart, which the text repeats."""
     steps = dispatch.STEPS
-    assert round(max(micro["vm"] for micro in steps.values())) == 9
+    assert round(max(micro["virtual machine"] for micro in steps.values())) == 9
     assert round(steps["a chain of 256 layers"]["graph"], 2) == 0.17
-    assert round(steps["a tree of 64 words"]["aot"], 2) == 0.21
+    assert round(steps["a tree of 64 words"]["ahead of time"], 2) == 0.21
 
 
 def test_relax_recursion_is_measured() -> None:

@@ -6,7 +6,7 @@ import re
 
 from figures import arena_time
 from relay_explorer.views.memory.format import MemoryMark, MemoryView
-from tests.book.chapters import explorers, names, output, shown, source
+from tests.book.chapters import explorers, names, output, pictures, shown, source
 
 PAGE = "ch25b_memory"
 
@@ -17,8 +17,16 @@ def view() -> MemoryView:
     return result
 
 
-def test_it_shows_nothing_but_explorers() -> None:
-    assert shown(PAGE) == ["ch25b-lenet"]
+def test_what_its_cells_show() -> None:
+    assert shown(PAGE) == ["Axes", "ch25b-lenet"]
+
+
+def test_the_peak_in_the_chart_is_nearly_the_arena() -> None:
+    ((title, words),) = pictures(PAGE)
+    assert title == "At most 23,552 live bytes"
+    assert words.startswith("A curve of the live bytes, with its peak at step 1. Steps: 0: 18,816; 1")
+    plan = names(PAGE)["shared"]
+    assert plan.peak / plan.arena > 0.95
 
 
 def test_what_sharing_saves() -> None:

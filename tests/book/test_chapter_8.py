@@ -9,7 +9,7 @@ import numpy as np
 from relay_explorer import relay
 from relay_explorer.ir.equal import structural_equal
 from relay_explorer.ir.narrow import as_a
-from tests.book.chapters import cells, executed, explorers, names, output
+from tests.book.chapters import cells, executed, explorers, names, output, pictures
 
 PAGE = "ch08_rewriting"
 
@@ -104,9 +104,9 @@ def test_zero_times_infinity() -> None:
     assert second == "[0. 0. 0.]"
 
 
-def test_the_page_displays_only_explorers() -> None:
+def test_what_its_cells_show() -> None:
     shown = [value for value in executed(PAGE)[2] if value is not None]
-    assert {type(value).__name__ for value in shown} == {"Explorer", "bool"}
+    assert {type(value).__name__ for value in shown} == {"Explorer", "Digraph", "bool"}
     assert len(cells(PAGE)) == len(executed(PAGE)[1])
 
 
@@ -120,6 +120,12 @@ def test_the_vendors_recommendations_are_met() -> None:
 
 def test_layers_that_the_pattern_of_a_dense_layer_matches() -> None:
     assert output(PAGE, "product = is_op").splitlines() == ["5 expressions", "3 functions"]
+
+
+def test_the_drawing_shows_the_stages() -> None:
+    ((title, words),) = pictures(PAGE)
+    assert title == "The data flow: 12 nodes, 1 frame"
+    assert "from stage1 to stage2; from stage2 to stage3; from stage3 to stage4" in words
 
 
 def test_where_the_network_can_be_split() -> None:

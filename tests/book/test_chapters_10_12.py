@@ -14,7 +14,7 @@ from relay_explorer.ir.narrow import as_a, as_call, as_op, as_tensor_type
 from relay_explorer.typing import infer_types, record
 from relay_explorer.typing.events import Ended, Queued
 from relay_explorer.widgets.page import element
-from tests.book.chapters import BOOK, cells, executed, explorers, names, output, source
+from tests.book.chapters import BOOK, cells, executed, explorers, names, output, pictures, source
 
 PAGES = ("ch10_types", "ch11_operators", "ch12_inference", "ch13_polymorphism")
 DIFFER = r"result is (Tensor\[\(1, 4\), float32\]), but (Tensor\[\(1, 8\), float32\]) is required"
@@ -360,6 +360,12 @@ class TestInference:
         assert [row.split()[0] for row in rows] == ["lenet", "lstm", "tree_lstm", "resnet50"]
         assert all(row.endswith("same types: True") for row in rows)
         assert output(self.page, "class Counting") == "230 relations in 230 runs\n"
+
+    def test_the_drawing_shows_what_is_solved(self) -> None:
+        ((title, words),) = pictures(self.page)
+        assert title == "The type variables and relations: 11 nodes"
+        assert "from %z, %3 to %3 = sqrt; " in words
+        assert "from %3 = sqrt to %z, %3." in words
 
     def test_the_annotations_that_a_program_lacks(self) -> None:
         assert output(self.page, "import networkx as nx").splitlines() == [

@@ -40,7 +40,7 @@ def plot_memory(plan: StoragePlan, ax: Any = None, *, what: str = "addresses", t
             axes.set_title(f"At most {plan.peak:,} live bytes", loc="left")
             live = listed((str(step), f"{live:,}") for step, live in enumerate(plan.live[:MAX_LISTED]))
             describe(
-                axes, f"A curve of the live bytes at each step, with its peak at {plan.peak_step}. {live}"
+                axes, f"A curve of the live bytes, with its peak at step {plan.peak_step}. Steps: {live}"
             )
     return axes
 
