@@ -12,12 +12,12 @@ import {
   AGAIN,
   FIRST,
   SECOND,
+  createRowGroups,
   groupLanes,
   groupName,
-  rowGroups,
   wholeKernel,
 } from "../src/views/fusion/groups.js";
-import { layoutLanes, spanLanes } from "../src/views/fusion/lanes.js";
+import { layoutLanes, rowIndex, spanLanes } from "../src/views/fusion/lanes.js";
 import { createModel, difference, sameStep, startOf } from "../src/views/fusion/model.js";
 import { treeLines, treeWindow } from "../src/views/fusion/tree.js";
 
@@ -34,6 +34,12 @@ const check = (view) => {
 const load = (name) => check(raw(name));
 const model = (name, chosen = 0) => createModel(functionView(load(name), chosen));
 const variantNamed = (m, name) => m.variant(m.view.variants.findIndex((v) => v.name === name));
+/** What each row shows of its group. */
+const rowGroups = (m, variant, groups) => {
+  const { entries, update } = createRowGroups(m);
+  update(variant, groups);
+  return entries;
+};
 const titles = (m, nodes) => nodes.map((n) => m.title(n));
 
 test("the samples are whole", () => {
@@ -108,6 +114,41 @@ test("at every step of every variant, an operator has another tint than the grou
       });
     });
   }
+});
+
+test("from step to step, the rows that changed are those that show another group", () => {
+  for (const name of NAMES) {
+    const m = model(name);
+    m.view.variants.forEach((data, i) => {
+      const variant = m.variant(i);
+      const { entries, update } = createRowGroups(m);
+      for (const step of [...data.steps.keys(), 1, 0]) {
+        const before = entries.map((entry) => ({ ...entry }));
+        const changed = update(variant, variant.groups.seek(step));
+        const fresh = rowGroups(m, variant, variant.groups.seek(step));
+        assert.deepEqual(entries, fresh, `${name}, ${i}, step ${step + 1}`);
+        const differ = [...entries.keys()].filter((row) =>
+          Object.keys(entries[row]).some((key) => entries[row][key] !== before[row][key]),
+        );
+        assert.deepEqual(changed, differ);
+        assert.deepEqual(update(variant, variant.groups.seek(step)), [], "nothing changes at the same step");
+      }
+    });
+  }
+});
+
+test("what stands near a window of rows is found without looking at the others", () => {
+  const spans = [
+    [0, 3],
+    [10, 200],
+    [64, 64],
+    [500, 510],
+    [127, 128],
+  ];
+  const near = rowIndex(spans, (span) => span);
+  assert.deepEqual(near(-4, 20), [spans[0], spans[1]]);
+  assert.deepEqual(near(100, 127), [spans[1], spans[2], spans[4]]);
+  assert.deepEqual(near(600, 700), []);
 });
 
 test("a line of uses runs straight, and a fork has two lanes", () => {

@@ -7,15 +7,48 @@ import { clearLetters } from "./letters.js";
  * @param {{ inner: HTMLElement, mounted: Map<number, HTMLElement>, anchor: (row: number) => number }} options
  */
 export function createRowMarks({ inner, mounted, anchor }) {
-  /** @type {Map<string, { asked: number[], shown: Set<number> }>} */
+  /** What was asked for, and how many of it each shown row stands for. @type {Map<string, { asked: Set<number>, shown: Map<number, number> }>} */
   const marks = new Map();
   /** What is done to a row once it is drawn. @type {((row: number, node: HTMLElement) => unknown) | null} */
   let dressing = null;
   /** What the lit tokens name. @type {Set<number>} */
   let lit = new Set();
 
-  /** @param {readonly number[]} asked */
-  const shownOf = (asked) => new Set(asked.map(anchor).filter((row) => row >= 0));
+  /** @param {Iterable<number>} asked */
+  function countOf(asked) {
+    /** @type {Map<number, number>} */
+    const shown = new Map();
+    for (const row of asked) {
+      const at = anchor(row);
+      if (at >= 0) shown.set(at, (shown.get(at) ?? 0) + 1);
+    }
+    return shown;
+  }
+
+  /** @param {string} name */
+  function markOf(name) {
+    const mark = marks.get(name) ?? { asked: new Set(), shown: new Map() };
+    marks.set(name, mark);
+    return mark;
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} row
+   * @param {boolean} on
+   */
+  function toggle(name, row, on) {
+    const { asked, shown } = markOf(name);
+    if (asked.has(row) === on) return;
+    if (on) asked.add(row);
+    else asked.delete(row);
+    const at = anchor(row);
+    if (at < 0) return;
+    const count = (shown.get(at) ?? 0) + (on ? 1 : -1);
+    if (count > 0) shown.set(at, count);
+    else shown.delete(at);
+    mounted.get(at)?.classList.toggle(`is-${name}`, count > 0);
+  }
 
   /**
    * Lights the tokens below `node` that name one of `lit`.
@@ -33,22 +66,24 @@ export function createRowMarks({ inner, mounted, anchor }) {
      * @param {Iterable<number>} list
      */
     mark(name, list) {
-      const asked = [...list];
-      const next = shownOf(asked);
-      const before = marks.get(name)?.shown ?? new Set();
+      const asked = new Set(list);
+      const next = countOf(asked);
+      const before = markOf(name).shown;
       marks.set(name, { asked, shown: next });
-      for (const row of before) if (!next.has(row)) mounted.get(row)?.classList.remove(`is-${name}`);
-      for (const row of next) mounted.get(row)?.classList.add(`is-${name}`);
+      for (const row of before.keys()) if (!next.has(row)) mounted.get(row)?.classList.remove(`is-${name}`);
+      for (const row of next.keys()) mounted.get(row)?.classList.add(`is-${name}`);
     },
+    /** Puts a mark on one row, or takes it away: of many marked rows, few change at a step. */
+    toggle,
     /**
      * The rows that have a mark, or the folded blocks that hold them.
      * @param {string} name
      * @returns {Iterable<number>}
      */
-    shown: (name) => marks.get(name)?.shown ?? [],
+    shown: (name) => markOf(name).shown.keys(),
     /** Other rows are shown: some marks are on others now. */
     replace() {
-      for (const entry of marks.values()) entry.shown = shownOf(entry.asked);
+      for (const mark of marks.values()) mark.shown = countOf(mark.asked);
     },
     /**
      * Marks a row that was drawn anew.

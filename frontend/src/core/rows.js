@@ -367,6 +367,7 @@ export function createRows({
       marks.mark(name, list);
       if (name === "now") placeStop();
     },
+    toggleMark: marks.toggle,
     select,
     move,
     scrollTo,

@@ -12,57 +12,93 @@ export const FIRST = 1,
   INNER = 4;
 
 /**
- * The rows' groups: `{ root, part, size, tint, lower, upper, piece }` for each row. `root` is the group, or -1 for none;
- * `part` one of the above; `lower` and `upper` the rows of the group's next and previous piece, or -1, where this row
- * ends or begins one; `piece` whether the row begins one.
+ * What a row shows of its group: `root` is the group, or -1 for none; `part` one of the above; `lower` and `upper` the rows of
+ * the group's next and previous piece, or -1, where this row ends or begins one.
+ * @typedef {{ root: number, part: number, size: number, tint: number, lower: number, upper: number }} Entry
+ */
+
+const FIELDS = /** @type {const} */ (["root", "part", "size", "tint", "lower", "upper"]);
+/** Where a field has no value. */
+const NONE = { root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1 };
+
+/**
+ * The entries of all rows; `update` brings them in line with a step, and says which rows differ from before.
  * @param {FusionModel} model
  */
-export function rowGroups(model, variant, { root, members }) {
+export function createRowGroups(model) {
   const { onRow, nodes } = model;
-  const counts = (r) => members[r].some((n) => nodes[n].part);
-  const known = new Map();
-  const out = onRow.map(() => ({ root: -1, part: 0, size: 0, tint: -1, lower: -1, upper: -1, piece: false }));
-  const lastRow = new Map();
-  let above = -1;
-  let aboveRow = -1;
-  onRow.forEach((list, row) => {
-    if (!list.length) return;
-    const r = root[list.at(-1)];
-    if (!known.has(r)) known.set(r, counts(r));
-    const entry = out[row];
-    if (!known.get(r)) {
-      above = -1;
-      return;
-    }
-    Object.assign(entry, { root: r, size: members[r].length, tint: variant.tint[r] });
-    const seen = lastRow.get(r);
-    if (seen === undefined) entry.part = FIRST;
-    else if (above !== r) entry.part = AGAIN;
-    else entry.part = out[aboveRow].part === FIRST ? SECOND : INNER;
-    entry.piece = seen === undefined || above !== r;
-    if (entry.part === AGAIN) {
-      entry.upper = seen;
-      out[seen].lower = row;
-    }
-    lastRow.set(r, row);
-    above = r;
-    aboveRow = row;
-  });
-  tellApart(out.filter(({ root }) => root >= 0));
-  return out;
+  /** @type {Entry[]} */
+  const entries = onRow.map(() => ({ ...NONE }));
+  const next = /** @type {Record<keyof Entry, Int32Array>} */ (
+    Object.fromEntries(FIELDS.map((field) => [field, new Int32Array(onRow.length)]))
+  );
+  const drawn = Int32Array.from(onRow.keys()).filter((row) => onRow[row].length > 0);
+  const node = drawn.map((row) => onRow[row].at(-1));
+  const lastRow = new Int32Array(nodes.length);
+  const counts = new Int8Array(nodes.length);
+  let known = "";
+
+  /** Fills `next`. */
+  function look(variant, { root, members }) {
+    for (const field of FIELDS) next[field].fill(NONE[field]);
+    lastRow.fill(-1);
+    counts.fill(-1);
+    const shown = [];
+    let above = -1;
+    let aboveRow = -1;
+    drawn.forEach((row, i) => {
+      const r = root[node[i]];
+      if (counts[r] < 0) counts[r] = Number(members[r].some((n) => nodes[n].part));
+      if (!counts[r]) {
+        above = -1;
+        return;
+      }
+      next.root[row] = r;
+      next.size[row] = members[r].length;
+      next.tint[row] = variant.tint[r];
+      const seen = lastRow[r];
+      if (seen < 0) next.part[row] = FIRST;
+      else if (above !== r) {
+        next.part[row] = AGAIN;
+        next.upper[row] = seen;
+        next.lower[seen] = row;
+      } else next.part[row] = next.part[aboveRow] === FIRST ? SECOND : INNER;
+      lastRow[r] = row;
+      above = r;
+      aboveRow = row;
+      shown.push(row);
+    });
+    tellApart(shown, next);
+  }
+
+  /** @returns {number[]} the rows whose entries changed */
+  function update(variant, groups) {
+    const asked = `${variant.index} ${groups.version}`;
+    if (known === asked) return [];
+    known = asked;
+    look(variant, groups);
+    return entries.flatMap((entry, row) => {
+      if (FIELDS.every((field) => entry[field] === next[field][row])) return [];
+      for (const field of FIELDS) entry[field] = next[field][row];
+      return [row];
+    });
+  }
+
+  return { entries, update };
 }
 
 /** While groups form, a single operator may stand beside a group of its own tint: it takes another one. */
-function tellApart(entries) {
-  entries.forEach((entry, i) => {
-    const near = [entries[i - 1], entries[i + 1]]
-      .filter((other) => other && other.root !== entry.root)
-      .map(({ tint }) => tint);
-    if (entry.size > 1 || !near.includes(entry.tint)) return;
+function tellApart(shown, { root, size, tint }) {
+  shown.forEach((row, i) => {
+    if (size[row] > 1) return;
+    const near = [shown[i - 1], shown[i + 1]]
+      .filter((other) => other !== undefined && root[other] !== root[row])
+      .map((other) => tint[other]);
+    if (!near.includes(tint[row])) return;
     for (let by = 1; by < TINTS; by++) {
-      const other = (entry.tint + by) % TINTS;
+      const other = (tint[row] + by) % TINTS;
       if (near.includes(other)) continue;
-      entry.tint = other;
+      tint[row] = other;
       return;
     }
   });
@@ -115,24 +151,17 @@ export const groupName = (nodes, members) =>
     .filter(Boolean)
     .join("·");
 
-/** Marks the rows with the tints of their groups, and draws those anew that differ from `before`; all where it is null. */
-export function paint(rows, entries, before) {
-  const byTint = Array.from({ length: TINTS }, () => []);
-  const pieces = [];
-  entries.forEach((entry, row) => {
-    if (entry.tint >= 0) byTint[entry.tint].push(row);
-    if (entry.piece) pieces.push(row);
-    if (!before || !alike(entry, before[row])) rows.update(row);
-  });
-  byTint.forEach((list, k) => rows.mark(`k${k}`, list));
-  rows.mark("piece", pieces);
+/**
+ * Draws rows anew, and marks them with the tints of their groups.
+ * @param {import("../../core/types.js").Rows} rows
+ * @param {readonly Entry[]} entries
+ * @param {Iterable<number>} changed
+ */
+export function paint(rows, entries, changed) {
+  for (const row of changed) {
+    const { tint, part } = entries[row];
+    for (let k = 0; k < TINTS; k++) rows.toggleMark(`k${k}`, row, k === tint);
+    rows.toggleMark("piece", row, part === FIRST || part === AGAIN);
+    rows.update(row);
+  }
 }
-
-/** Whether two entries of rowGroups are drawn alike. */
-const alike = (a, b) =>
-  a.root === b.root &&
-  a.tint === b.tint &&
-  a.part === b.part &&
-  a.size === b.size &&
-  a.lower === b.lower &&
-  a.upper === b.upper;

@@ -73,3 +73,42 @@ export function spanLanes(spans, lanes) {
   }
   return out;
 }
+
+/** Rows that an entry of `rowIndex` stands for. */
+const BLOCK = 64;
+
+/**
+ * Finds what stands near some rows without looking at all of a long program: `near(first, last)` gives those of `list` whose
+ * span of rows, `spanOf(entry)`, may reach into these, in their order.
+ * @template T
+ * @param {readonly T[]} list
+ * @param {(entry: T) => readonly [number, number]} spanOf
+ * @returns {(first: number, last: number) => T[]}
+ */
+export function rowIndex(list, spanOf) {
+  /** @type {number[][]} */
+  const blocks = [];
+  list.forEach((entry, i) => {
+    const [first, last] = spanOf(entry);
+    for (let at = Math.floor(first / BLOCK); at <= last / BLOCK; at++) (blocks[at] ??= []).push(i);
+  });
+  return (first, last) => {
+    const found = new Set();
+    for (let at = Math.max(0, Math.floor(first / BLOCK)); at <= last / BLOCK; at++)
+      for (const i of blocks[at] ?? []) found.add(i);
+    return [...found].sort((a, b) => a - b).map((i) => list[i]);
+  };
+}
+
+/** How many rows beyond the window's a line is drawn. */
+const BEYOND = 4;
+
+/**
+ * The first and the last row in and around the window, for `rowIndex`.
+ * @param {import("../../core/types.js").Rows} rows
+ * @returns {[number, number]}
+ */
+export function rowsAround(rows) {
+  const shown = rows.window();
+  return [(shown[0] ?? 0) - BEYOND, (shown.at(-1) ?? -1) + BEYOND];
+}

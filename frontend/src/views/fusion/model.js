@@ -53,7 +53,7 @@ export function createModel(view) {
     title,
     lanes: layoutLanes(items, (n) => users[n], { lanes: LANES, far: FAR }),
     /** @param {number} index */
-    variant: (index) => (variants[index] ??= createVariant(model, view.variants[index])),
+    variant: (index) => (variants[index] ??= createVariant(model, view.variants[index], index)),
     /** The node that a sentence calls so, where only one is called so. */
     named: uniqueTitles(nodes, title),
     /**
@@ -119,8 +119,9 @@ function way({ nodes, face }, node, target) {
 /**
  * @param {FusionModel} model
  * @param {Variant} data
+ * @param {number} index
  */
-function createVariant(model, data) {
+function createVariant(model, data, index) {
   const { nodes, drawn } = model;
   const pattern = nodes.map((node) => node.pattern);
   for (const other of data.patterns) pattern[other.node] = other.pattern;
@@ -153,6 +154,7 @@ function createVariant(model, data) {
     if (at >= 0) children[at].push(n);
   });
   const variant = {
+    index,
     name: data.name,
     say: data.say,
     steps: data.steps,
@@ -188,7 +190,8 @@ function lanesNeeded(model, { steps, groups }) {
 }
 
 /**
- * The groups after a step: `seek(step)` gives `{ root, members }`, the representative of each node and the nodes of each group.
+ * The groups after a step: `seek(step)` gives `{ root, members, version }`, the representative of each node, the nodes of each
+ * group, and a number that differs where these do.
  * @param {FusionNode[]} nodes
  * @param {FusionStep[]} steps
  */
@@ -196,8 +199,11 @@ export function createGroups(nodes, steps) {
   let root = null;
   let members = null;
   let at = -1;
+  /** How often the groups have changed. */
+  let version = 0;
 
   function reset() {
+    version++;
     root = nodes.map((_, n) => n);
     members = nodes.map((_, n) => [n]);
     at = -1;
@@ -205,6 +211,7 @@ export function createGroups(nodes, steps) {
   /** @param {FusionStep} step */
   function merge({ mark, node, target, merged }) {
     if (mark !== MERGED) return;
+    version++;
     const into = root[target];
     for (const n of [node, ...merged]) {
       const from = n < 0 ? into : root[n];
@@ -219,7 +226,7 @@ export function createGroups(nodes, steps) {
     seek(step) {
       if (root === null || step < at) reset();
       while (at < step) merge(steps[++at]);
-      return { root, members };
+      return { root, members, version };
     },
   };
 }

@@ -16,7 +16,7 @@ import { fusionColumns } from "./columns.js";
 import { createFinder } from "./find.js";
 import { functionView, regrouped } from "./functions.js";
 import { drawQuestions, drawTotals, whatIf } from "./foot.js";
-import { groupLanes, paint, rowGroups } from "./groups.js";
+import { createRowGroups, groupLanes, paint } from "./groups.js";
 import { bindings } from "./keys.js";
 import { MARKS, MERGED, REFUSED, marksOf } from "./marks.js";
 import { createModel, startOf } from "./model.js";
@@ -62,8 +62,6 @@ export class FusionExplorer extends Explorer {
   nextQuestion = choices.nextQuestion;
   /** @type {ReturnType<typeof createModel>} */
   model = LATER;
-  /** @type {any} */
-  entries = LATER;
   /** @type {{ root: any; members: any; }} */
   groups = LATER;
   /** @type {any} */
@@ -140,15 +138,7 @@ export class FusionExplorer extends Explorer {
     this.view = view;
     this.model = createModel(view);
     this.step = startOf(this.variant);
-    this.entries = this.view.rows.map(() => ({
-      root: -1,
-      part: 0,
-      size: 0,
-      tint: -1,
-      lower: -1,
-      upper: -1,
-      piece: false,
-    }));
+    this.rowGroups = createRowGroups(this.model);
     this.groups = this.variant.groups.seek(0);
     this.told = null;
   }
@@ -210,7 +200,7 @@ export class FusionExplorer extends Explorer {
   }
 
   buildRows() {
-    const now = () => ({ variant: this.variant, groups: this.groups, entries: this.entries });
+    const now = () => ({ variant: this.variant, groups: this.groups, entries: this.rowGroups.entries });
     this.rows = createRows({
       view: this.view,
       label: `program of ${this.view.title}, with uses, patterns and kernels`,
@@ -344,18 +334,19 @@ export class FusionExplorer extends Explorer {
       this.rows.scrollTo(row);
     }
     this.groups = variant.groups.seek(this.step);
+    const changed = this.tint(anew);
     const { face } = this.model;
     this.told = {
       step: this.step,
       variant,
       groups: this.groups,
-      groupLanes: groupLanes(this.model, this.groups, variant.lanes),
+      groupLanes:
+        changed || !this.told ? groupLanes(this.model, this.groups, variant.lanes) : this.told.groupLanes,
       asked: face(node) < 0 ? node : face(node),
       target: face(target),
       obstacle: face(obstacle),
       way: this.model.way(node, target),
     };
-    this.tint(anew);
     /** @param {number} n */
     const at = (n) => (n >= 0 && this.model.nodes[n].row >= 0 ? [this.model.nodes[n].row] : []);
     this.rows.mark("now", row >= 0 ? [row] : []);
@@ -380,13 +371,15 @@ export class FusionExplorer extends Explorer {
   }
 
   /**
-   * Draws the rows whose group is another one now.
+   * Draws the rows whose group is another one now; says whether there are any.
    * @param {boolean} anew
    */
   tint(anew) {
-    const before = this.entries;
-    this.entries = rowGroups(this.model, this.variant, this.groups);
-    paint(this.rows, this.entries, anew ? null : before);
+    const { entries, update } = this.rowGroups;
+    const changed = update(this.variant, this.groups);
+    paint(this.rows, entries, changed);
+    if (anew) for (const row of entries.keys()) this.rows.update(row);
+    return anew || changed.length > 0;
   }
 
   /**

@@ -3,6 +3,7 @@
 import { path } from "d3-path";
 import { s } from "../../core/dom.js";
 import { glyphPath } from "../../core/glyphs.js";
+import { rowIndex, rowsAround } from "./lanes.js";
 /** @import { FusionModel } from "./model.js" */
 
 /** The first lane's distance from the column's edge, and the distance between lanes. */
@@ -23,6 +24,11 @@ const KERNEL_LANE = 7;
  */
 export function createWires(model, rows, lineHeight) {
   const { nodes, lanes, items, drawn } = model;
+  const trunksNear = rowIndex(lanes.trunks, ({ node, users }) => [
+    nodes[node].row,
+    Math.max(...users.map((user) => nodes[user].row)),
+  ]);
+  const itemsNear = rowIndex(items, ({ row }) => [row, row]);
   const svg = s("svg", { class: "wires fusion-wires", "aria-hidden": "true" });
   rows.inner.append(svg);
   let edges = null;
@@ -149,14 +155,15 @@ export function createWires(model, rows, lineHeight) {
     const far = (a, b) => b < top || a > bottom;
     if (edges.uses !== null) {
       const hot = new Set(state.way);
-      const wires = lanes.trunks
+      const around = rowsAround(rows);
+      const wires = trunksNear(...around)
         .flatMap((trunk) => trunkPaths(trunk, hot, far))
         .sort((a, b) => Number(a[0]) - Number(b[0]));
       svg.append(
         ...wires.map(([, wire]) => wire),
         ...(state.target >= 0 ? arc(state.asked, state.target) : []),
       );
-      for (const { node, row } of items) {
+      for (const { node, row } of itemsNear(...around)) {
         const at = y(row);
         if (at !== null && !far(at, at)) svg.append(...dot(node, state));
       }

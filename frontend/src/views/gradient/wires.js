@@ -1,6 +1,7 @@
 // What is drawn over the rows: who uses what, downwards; and over these uses, upwards, how far the backward pass has gone.
 import { path } from "d3-path";
 import { s } from "../../core/dom.js";
+import { rowIndex, rowsAround } from "../fusion/lanes.js";
 /** @import { GradientModel } from "./model.js" */
 
 const LEFT = 18;
@@ -15,6 +16,11 @@ const BEND = 22;
  */
 export function createWires(model, rows, lineHeight) {
   const { values, lanes, items, steps } = model;
+  const trunksNear = rowIndex(lanes.trunks, ({ node, users }) => [
+    values[node].row,
+    Math.max(...users.map((user) => values[user].row)),
+  ]);
+  const itemsNear = rowIndex(items, ({ row }) => [row, row]);
   const svg = s("svg", { class: "wires gradient-wires", "aria-hidden": "true" });
   rows.inner.append(svg);
   let left = null;
@@ -60,7 +66,7 @@ export function createWires(model, rows, lineHeight) {
    */
   function wires(step, far) {
     const out = [];
-    for (const trunk of lanes.trunks) {
+    for (const trunk of trunksNear(...rowsAround(rows))) {
       const from = y(trunk.node);
       if (from === null) continue;
       for (const user of trunk.users) {
@@ -91,7 +97,7 @@ export function createWires(model, rows, lineHeight) {
     svg.append(...wires(step, far));
     const { value: at, to } = steps[step];
     const handed = new Set(to.map(({ value }) => value));
-    for (const { node } of items) {
+    for (const { node } of itemsNear(...rowsAround(rows))) {
       const up = y(node);
       if (up === null || far(up, up)) continue;
       const state =
