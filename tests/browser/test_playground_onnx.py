@@ -57,7 +57,7 @@ def test_a_resnet_is_explored_and_its_program_edited(running: Visit, tmp_path: P
     file = tmp_path / "resnet18.onnx"
     file.write_bytes(models.resnet18())  # 47 MB
     page.locator('.head input[type="file"]').set_input_files(file)
-    expect(page.locator(".cm-content")).to_contain_text("%layer1.0.conv1.weight")
+    expect(page.locator(".cm-content")).to_contain_text("%layer1.0.conv1.weight", timeout=FIRST)
     for view in ("types", "fusion", "ir", "source", "costs", "memory", "pipeline"):
         page.get_by_label("View").select_option(view)
         running.explorer(view)
@@ -79,7 +79,7 @@ def test_a_resnet_is_explored_and_its_program_edited(running: Visit, tmp_path: P
 def test_a_worker_that_starts_again_gets_the_model_again(running: Visit) -> None:
     page = running.page
     choose(page, "layers.onnx", models.layers())
-    expect(page.locator(".cm-content")).to_contain_text("layers.onnx")
+    expect(page.locator(".cm-content")).to_contain_text("layers.onnx", timeout=FIRST)
     page.get_by_label("View").select_option("source")
     running.explorer("source")
     lines = "".join(f"let %x{i + 1} = exp(%x{i});" for i in range(20_000))
@@ -88,7 +88,7 @@ def test_a_worker_that_starts_again_gets_the_model_again(running: Visit) -> None
     expect(page.locator(".problem")).to_contain_text("Stopped")
     page.locator(".cm-content").click()
     page.keyboard.press("Control+z")
-    expect(page.locator(".cm-content")).to_contain_text("layers.onnx")
+    expect(page.locator(".cm-content")).to_contain_text("layers.onnx", timeout=FIRST)
     page.get_by_role("button", name="Run").click()
     expect(page.locator('[data-status="ready"]')).to_be_visible(timeout=FIRST)
     expect(page.locator(".problem")).to_have_count(0)
@@ -99,7 +99,7 @@ def test_a_worker_that_starts_again_gets_the_model_again(running: Visit) -> None
 def test_a_transformer_block_is_run_with_its_weights(running: Visit) -> None:
     page = running.page
     choose(page, "attention.onnx", models.attention())
-    expect(page.locator(".cm-content")).to_contain_text("%attention.q.weight")
+    expect(page.locator(".cm-content")).to_contain_text("%attention.q.weight", timeout=FIRST)
     page.get_by_label("View").select_option("evaluation")
     running.explorer("evaluation")
     expect(page.locator(".problem")).to_have_count(0)
@@ -114,10 +114,10 @@ def test_hostile_files_change_nothing(running: Visit) -> None:
     for number, (name, (content, message)) in enumerate(models.hostile().items()):
         choose(page, f'<img src=x onerror="hacked=1">{name}.onnx', content)
         if message:
-            expect(page.locator(".problem .message")).to_contain_text(message)
+            expect(page.locator(".problem .message")).to_contain_text(message, timeout=FIRST)
             expect(page.locator(".cm-content")).to_contain_text("%mine")
         else:
-            expect(page.locator(".cm-content")).to_contain_text(f"{name}.onnx")
+            expect(page.locator(".cm-content")).to_contain_text(f"{name}.onnx", timeout=FIRST)
             expect(page.locator('[data-status="ready"]')).to_be_visible()
         running.write(f"def @main(%mine: Tensor[({number}), float32]) {{ %mine }}")
         expect(page.locator(".problem")).to_have_count(0)

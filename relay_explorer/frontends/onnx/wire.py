@@ -1,13 +1,16 @@
 """Cut the weights out of a serialized model before protobuf parses it, so that they are never copied.
 
 A protobuf message is a list of fields: a number (field << 3 | kind), then a number of variable length, 4 or 8
-bytes, or a length and that many bytes. A message within a message is bytes. To cut, we copy all fields of
-ModelProto.graph.initializer but `raw_data`, and correct the lengths of the messages around it.
+bytes, or a length and that many bytes. A message within a message is bytes, and so is a list of floating-point
+numbers: the same bytes as raw data. To cut, we copy all fields of ModelProto.graph.initializer but these, and
+correct the lengths of the messages around it.
 """
 
 from __future__ import annotations
 
-_GRAPH, _INITIALIZER, _RAW_DATA = 7, 5, 9  # fields of ModelProto, GraphProto and TensorProto (onnx.proto)
+_GRAPH, _INITIALIZER = 7, 5  # fields of ModelProto and GraphProto (onnx.proto)
+_DATA_TYPE, _FLOAT_DATA, _RAW_DATA, _DOUBLE_DATA = 2, 4, 9, 10  # fields of TensorProto
+_LISTS = {_FLOAT_DATA: 1, _DOUBLE_DATA: 11}  # with the element type whose bytes a list has
 _SMALLEST = 1024  # bytes of raw data that are worth cutting
 
 Chunks = list[bytes | memoryview]
@@ -47,8 +50,11 @@ def _cut_graph(graph: memoryview, weights: dict[int, memoryview]) -> Chunks:
         raw = None
         if len(tensor) >= _SMALLEST:
             parts = _fields(tensor)
-            raws = [part for part in parts if part[0] == _RAW_DATA and part[1] == 2]
-            raw = raws[0] if len(raws) == 1 and raws[0][4] - raws[0][3] >= _SMALLEST else None
+            raws = [part for part in parts if part[0] in (_RAW_DATA, *_LISTS)]
+            if len(raws) == 1 and raws[0][1] == 2 and raws[0][4] - raws[0][3] >= _SMALLEST:
+                field = raws[0][0]
+                if field == _RAW_DATA or _LISTS[field] == _data_type(tensor, parts):
+                    raw = raws[0]
         if raw is None:
             chunks.append(graph[start:end])
         else:
@@ -56,6 +62,12 @@ def _cut_graph(graph: memoryview, weights: dict[int, memoryview]) -> Chunks:
             _append(chunks, _INITIALIZER, [tensor[part[2] : part[4]] for part in parts if part is not raw])
         index += 1
     return chunks
+
+
+def _data_type(tensor: memoryview, parts: list[tuple[int, int, int, int, int]]) -> int:
+    """Return the number of a tensor's element type; of several, the last counts."""
+    numbers = [_read_varint(tensor, part[3])[0] for part in parts if part[:2] == (_DATA_TYPE, 0)]
+    return numbers[-1] if numbers else 0
 
 
 def _append(chunks: Chunks, number: int, content: Chunks) -> None:

@@ -58,6 +58,28 @@ def test_reads_paths_bytes_and_messages(tmp_path: Path, form: str) -> None:
     assert_same(interpreted(mod, {"x": INPUT}), runtime(proto, {"x": INPUT}))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_lists_of_numbers_are_cut_as_raw_data_is(dtype: str) -> None:
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    numbers = WIDE.astype(dtype)
+    proto = one("Add")
+    proto.graph.node[0].input.append("w")
+    proto.graph.input[0].type.tensor_type.elem_type = kind
+    proto.graph.input[0].type.tensor_type.shape.CopyFrom(value("x", [2, 64]).type.tensor_type.shape)
+    proto.graph.initializer.append(helper.make_tensor("w", kind, [4096], numbers.reshape(-1).tolist()))
+    proto.graph.initializer[0].dims[:] = [64, 64]
+    rest, weights = cut(memoryview(proto.SerializeToString()))
+    assert bytes(weights[0]) == numbers.tobytes()
+    assert len(rest) < 1000
+    tensor = proto.graph.initializer[0]
+    tensor.data_type = TensorProto.COMPLEX64  # whose parts are in the same list
+    if dtype == "float32":
+        assert cut(memoryview(proto.SerializeToString()))[1] == {}
+    tensor.data_type = kind
+    tensor.dims[:] = [2, 64]
+    assert "is truncated" in message(proto.SerializeToString())
+
+
 def test_cutting_weights_leaves_a_message_that_is_otherwise_equal() -> None:
     proto = two_layers()
     data = proto.SerializeToString()
