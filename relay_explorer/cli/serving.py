@@ -44,36 +44,38 @@ anywhere. Ctrl-C stops it.
         type=_seconds,
         default=600,
         metavar="SECONDS",
-        help="the time that a view may take (default: 600)",
+        help="stop making a view after this time (default: 600)",
     )
     parser.add_argument(
         "--memory",
         type=_gigabytes,
         default=0,
         metavar="GB",
-        help="the memory that a view may take, 1 GB or more (default: all of this machine)",
+        help="the most memory that making a view may use, at least 1 (default: as much as this machine has)",
     )
 
 
 def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number < 1 << 16:
-        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
-    return number
+    return int(_number(text, "a port", 0, (1 << 16) - 1))
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
-    if not 1 <= number <= 1e6:
-        raise argparse.ArgumentTypeError("the time is a number of seconds from 1 to 1,000,000")
-    return number
+    return _number(text, "a time in seconds", 1, 1e6)
 
 
 def _gigabytes(text: str) -> int:
-    number = float(text)
-    if not 1 <= number <= 1e6:
-        raise argparse.ArgumentTypeError("the memory is a number of gigabytes from 1 to 1,000,000")
-    return int(number * (1 << 30))
+    return int(_number(text, "an amount of memory in gigabytes", 1, 1e6) * (1 << 30))
+
+
+def _number(text: str, what: str, least: float, most: float) -> float:
+    """Return the number that an option gives; a text that is no number is refused like one out of range."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"`{text}` is not {what} from {least:,} to {most:,.0f}")
+    return number
 
 
 def _serve(parsed: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from relay_explorer.cli import main
 from relay_explorer.ir.errors import RelayError
 from relay_explorer.widgets.server import documents as documents_module
 from relay_explorer.widgets.server import http as http_module
@@ -351,3 +352,20 @@ def test_the_command_prints_its_address_and_stops_at_once(tmp_path: Path) -> Non
         assert process.wait(30) == 0
         assert time.monotonic() - started < 5
     assert list(tmp_path.glob("relay-explorer-*")) == [], "the copies are deleted"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--port", "70000", "`70000` is not a port from 0 to 65,535"),
+        ("--port", "http", "`http` is not a port from 0 to 65,535"),
+        ("--timeout", "0", "`0` is not a time in seconds from 1 to 1,000,000"),
+        ("--memory", "nan", "`nan` is not an amount of memory in gigabytes from 1 to 1,000,000"),
+    ],
+)
+def test_a_wrong_number_is_refused(
+    option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", option, value])
+    assert message in capsys.readouterr().err

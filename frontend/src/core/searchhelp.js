@@ -4,9 +4,9 @@ import { KINDS } from "./rank.js";
 
 /** @type {[string, string][]} */
 const LINES = [
-  ["add relu", "both words; whole names come first, and a name of an attribute never counts"],
+  ["add relu", "rows with both words; whole names come first, and names of attributes are not searched"],
   ['"nn.conv2d(%x"', "exactly this text"],
-  ["*add*", "any letters in place of *"],
+  ["*add*", "* stands for any characters"],
   ["/conv[12]d/", "a regular expression"],
   ["op:nn.conv2d", "calls of an operator"],
   ["name:%x", "where a name is defined or used"],
@@ -36,7 +36,7 @@ export function searchHelp(fields) {
         null,
         own.map((field) => [h("code", null, `${field}:…`), " "]),
       ),
-      h("dd", null, "what else this explorer shows of a row"),
+      h("dd", null, "other columns and properties of a row in this explorer"),
     ],
     h("dt", null, h("kbd", null, "Enter"), " ", h("kbd", null, "↓")),
     h("dd", null, "the next match, the list of matches; with Shift, the previous match"),

@@ -174,9 +174,9 @@ class PartialView(View):
             case PartialMark.DECIDED:
                 return "the first choice that depends on static data alone"
             case PartialMark.COMPUTED:
-                return "the first operator that is computed now"
+                return "the first operator that is computed at compile time"
             case PartialMark.KEPT:
-                return "the first operation that has to wait for its data"
+                return "the first operation whose data are dynamic"
         return ""
 
     def notes(self) -> dict[int, str]:

@@ -192,7 +192,7 @@ class TypesView(View):
         other = [number for number, step in enumerate(self.steps) if step.mark == mark]
         which = "first" if other[0] == self.start else "last" if other[-1] == self.start else "next"
         if mark == Mark.REQUEUE:
-            return f"the {which} time that a relation which waited can continue"
+            return f"the {which} relation that returns to the queue"
         return f"the {which} relation that is solved"
 
     def beside(self) -> dict[int, str]:

@@ -164,8 +164,8 @@ export function showSave(frame, source) {
       "p",
       { class: "choices" },
       button("SVG", "a drawing whose text can be selected", saveSvg),
-      button("PNG", "a picture, two pixels to a pixel", savePng),
-      button("text", "the lines, folded or not", saveText),
+      button("PNG", "a picture with twice the resolution of the screen", savePng),
+      button("text", "the lines of the program, also those that are folded", saveText),
       button("CSV", "the rows with all columns, for a spreadsheet", saveCsv),
     ),
     source.count && source.go ? steps() : null,
@@ -225,7 +225,7 @@ export function showSave(frame, source) {
       from,
       to,
       seconds,
-      button("GIF", "a film of these steps", () => all("gif")),
+      button("GIF", "an animation of these steps", () => all("gif")),
       button("ZIP of SVGs", "one drawing for each step, for slides", () => all("zip")),
     );
   }
