@@ -70,7 +70,8 @@ export function mount(
     scrolling.restore(state.scroll);
   };
   const places = createHistory({
-    now: placeNow,
+    // Going back opens no search that the reader has closed.
+    now: () => formatToken({ ...drawn?.token(), q: "", scroll: scrolling.token() }),
     show(next) {
       restore(next);
       ctx.changed();

@@ -59,6 +59,10 @@ def test_operators_come_first_with_their_letters_and_a_list(open_view: Opener, a
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     expect(page.locator("mark")).to_have_count(0)
+    # Esc now goes back to where the search began, and does not open it again.
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(100)
+    expect(box).to_be_hidden()
 
 
 def marked(page: Page, rows: str) -> list[list[str]]:
