@@ -221,8 +221,8 @@ def every(
                     text = f"its data took more than {LIMIT} s" if slow else f"failed: {why[-1]}"
                     result = [text, *["–"] * (len(HEADINGS) - 4)]
                 except Error as error:
-                    why = error.message.splitlines()[0]
-                    result = [f"the page failed: {why}", *["–"] * (len(HEADINGS) - 4)]
+                    message = error.message.splitlines()[0]
+                    result = [f"the page failed: {message}", *["–"] * (len(HEADINGS) - 4)]
                 rows.append([name, kind, when, *result])
                 print(*rows[-1], sep="  ", flush=True)
     return rows

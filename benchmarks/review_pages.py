@@ -100,8 +100,8 @@ def text_of(name: str, kind: str) -> str:
     """Return the data of a view of one of the package's models as JSON."""
     if kind == "run":
         return str(explore(stored(name), kernel=[]).to_json())
-    options = {"passes": PASSES} if kind == "pipeline" else {}
-    return str(explore(models.load(name), view=kind, title=name, **options).to_json())
+    passes = PASSES if kind == "pipeline" else None
+    return str(explore(models.load(name), view=kind, title=name, passes=passes).to_json())
 
 
 def model(name: str, kind: str) -> Data:

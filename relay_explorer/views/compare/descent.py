@@ -76,6 +76,6 @@ def _ancestors(
         elif not current.origin:
             reached[current] = own.get(current, ())
         else:
-            found = dict.fromkeys(e for origin in current.origin for e in reached[origin])
-            reached.setdefault(current, tuple(found)[:MAX_ANCESTORS])
+            ancestors = dict.fromkeys(e for origin in current.origin for e in reached[origin])
+            reached.setdefault(current, tuple(ancestors)[:MAX_ANCESTORS])
     return reached[expr]
