@@ -291,5 +291,13 @@ export function decode(view, path = []) {
   const decoded = decoder.value(["list", ["record", "common.Row"]], rows, root);
   decoder.path.pop();
   const own = decoder.record(SCHEMA.records[name], view, root, -1);
-  return { view: view.view, title: view.title, summary: view.summary, opening, editable, rows: decoded, ...own };
+  return {
+    view: view.view,
+    title: view.title,
+    summary: view.summary,
+    opening,
+    editable,
+    rows: decoded,
+    ...own,
+  };
 }
