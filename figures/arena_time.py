@@ -10,11 +10,12 @@ from figures.chart import Chart
 from figures.style import palette
 from relay_explorer import models, relay
 from relay_explorer.analysis.storage import StoragePlan
-from relay_explorer.interop.charts.plans import draw_addresses
+from relay_explorer.interop import plot_memory
 from relay_explorer.interop.charts.style import say
 
 WIDTH, HEIGHT = 480, 380
 LEFT, TOP, RIGHT, BOTTOM = 62, 34, 8, 76
+KB = 1_000  # the unit of the chart
 STEPS = ("conv", "pool", "conv", "pool", "view", "dense", "dense", "dense", "softmax")
 
 
@@ -30,20 +31,23 @@ def draw(axes: Axes, theme: str) -> None:
     colors = palette(theme)
     whole = plan()
     soft = colors["soft"]
-    axes.set_xlim(0, len(whole.steps))
-    draw_addresses(axes, colors, whole, 1)
+    plot_memory(whole, axes, theme=theme)
+    axes.set_title("", loc="left")
+    axes.set_xlabel("")
+    axes.set_ylabel("")
     offsets = [buffer.offset for buffer in whole.buffers[:3]]
-    axes.set_yticks(offsets, [f"{offset:,}" for offset in offsets], size=13, va="top")
+    labels = [f"{offset:,}" for offset in offsets]
+    axes.set_yticks([offset / KB for offset in offsets], labels, size=13, va="top")
     axes.set_xticks([])
     for offset in [*(buffer.offset for buffer in whole.buffers), whole.arena]:
-        axes.axhline(offset, color=colors["line"], linewidth=1, zorder=0.5)
+        axes.axhline(offset / KB, color=colors["line"], linewidth=1, zorder=0.5)
     say(axes, "byte", (0, 0), (-6, 16), size=13, color=soft, ha="right")
     for number, name in enumerate(STEPS):
         say(axes, str(number), (number + 0.5, 0), (0, 16), size=13, color=soft, ha="center")
         below = -22 if number < len(STEPS) - 1 else -38  # two lines: the last is long
-        say(axes, name, (number + 0.5, whole.arena), (0, below), size=13, color=soft, ha="center")
+        say(axes, name, (number + 0.5, whole.arena / KB), (0, below), size=13, color=soft, ha="center")
     words = f"One arena of {whole.arena:,} bytes, four buffers. Time runs to the right."
-    say(axes, words, (0, whole.arena), (8 - LEFT, -66), size=13.5)
+    say(axes, words, (0, whole.arena / KB), (8 - LEFT, -66), size=13.5)
 
 
 FIGURE = Chart(

@@ -105,7 +105,7 @@ class TestRoofline:
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
         assert "1,000" in names(ax) or "100" in names(ax)
         assert ax.get_ylabel() == "GFLOP/s"
-        assert words(ax)[:2] == ["398 GFLOP/s", "43 GB/s"]
+        assert words(ax)[:2] == ["peak: 398 GFLOP/s", "bandwidth: 43 GB/s"]
 
     def test_the_roof_is_that_of_the_machine(self) -> None:
         run = stored("resnet18")
@@ -117,6 +117,13 @@ class TestRoofline:
         assert sum(len(marks.get_offsets()) for marks in ax.collections) == 1
         with pytest.raises(RelayError, match="no kernel of this run"):
             plot_roofline(run, kernels=["nothing"])
+
+    def test_labels_are_written_beside_the_marks(self) -> None:
+        ax = drawn(plot_roofline(stored("resnet18"), kernels={"fused_nn_contrib_dense": "a dense layer"}))
+        assert words(ax)[2:] == ["a dense layer"]
+        assert ax.get_legend() is None
+        (mark,) = [line for line in ax.lines if line.get_marker() == "o"]
+        assert mark.get_xydata().tolist() == [list(ax.texts[-1].xy)]
 
 
 class TestMemory:

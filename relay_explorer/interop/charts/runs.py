@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ir.errors import RelayError
@@ -73,7 +73,7 @@ def plot_roofline(
     run: Measurement,
     ax: Any = None,
     *,
-    kernels: Sequence[str] | None = None,
+    kernels: Sequence[str] | Mapping[str, str] | None = None,
     theme: str = "light",
 ) -> Any:
     """Draw the kernels of a measured run under the limits of the machine: speed against operations per byte.
@@ -82,7 +82,8 @@ def plot_roofline(
     A mark is a kernel at the speed of its fastest call; its area grows with the time of all calls, and its
     shape and color stand for the schedule, as in the explorer of runs. A kernel above the roof reads data
     that is still in a cache, or saves operations by Winograd's algorithm. `kernels` selects kernels by
-    prefixes of their names. Kernels without floating-point operations are left out. Return the Axes.
+    prefixes of their names; if it maps these to labels, the labels are written beside the marks. Kernels
+    without floating-point operations are left out. Return the Axes.
     """
     points = _points(run, kernels)
     low = 10 ** _floor_log([p.intensity for p in points] + [run.limits.ridge / 4])
@@ -92,16 +93,20 @@ def plot_roofline(
         axes.set_yscale("log")
         axes.set_xlim(low, high)
         least = min([p.speed for p in points] + [run.limits.flops / 1e11])
-        axes.set_ylim(least / 2, max([p.speed for p in points] + [run.limits.flops / 1e9]) * 9)
+        above = 2 if isinstance(kernels, Mapping) else 9  # room for the list of kernels
+        axes.set_ylim(least / 2, max([p.speed for p in points] + [run.limits.flops / 1e9]) * above)
         axes.grid()
         plain_logarithmic(axes.xaxis)
         plain_logarithmic(axes.yaxis)
         draw_roof(axes, run.limits, low, high, colors)
         peak, slope = run.limits.flops / 1e9, run.limits.bandwidth / 1e9
         blue = colors["hue-blue"]
-        say(axes, f"{peak:.0f} GFLOP/s", (max(run.limits.ridge, low), peak), (4, 9), color=blue)
-        say(axes, f"{slope:.0f} GB/s", (low, slope * low), (36, 4), color=blue)
-        _draw_points(axes, colors, points)
+        say(axes, f"peak: {peak:.0f} GFLOP/s", (max(run.limits.ridge, low), peak), (4, 9), color=blue)
+        say(axes, f"bandwidth: {slope:.0f} GB/s", (low, slope * low), (36, 4), color=blue)
+        if isinstance(kernels, Mapping):
+            _draw_labelled(axes, colors, points, kernels, run.limits.ridge)
+        else:
+            _draw_points(axes, colors, points)
         axes.set_xlabel("FLOPs per byte of arguments and results", loc="right")
         axes.set_ylabel("GFLOP/s")
         axes.set_title(shortened(f"{run.program} on {run.machine}", 64), loc="left", parse_math=False)
@@ -125,7 +130,7 @@ class _Point:
         self.ns = sum(call.ns for call in calls)
 
 
-def _points(run: Measurement, kernels: Sequence[str] | None) -> list[_Point]:
+def _points(run: Measurement, kernels: Sequence[str] | Mapping[str, str] | None) -> list[_Point]:
     starts = tuple(kernels) if kernels is not None else ("",)
     ran = {launch.kernel for launch in run.launches}
     points = [
@@ -139,6 +144,26 @@ def _points(run: Measurement, kernels: Sequence[str] | None) -> list[_Point]:
             help=[f"the kernels are {names} …"],
         )
     return sorted(points, key=lambda point: -point.ns)
+
+
+def _draw_labelled(
+    ax: Any, colors: dict[str, str], points: Sequence[_Point], labels: Mapping[str, str], ridge: float
+) -> None:
+    """Draw the marks of few kernels, and write the label of each beside it, away from the roof."""
+    orange = colors["hue-orange"]
+    for point in points:
+        at = (point.intensity, point.speed)
+        ax.plot(
+            *at,
+            "o",
+            color=colors["hue-orange-fill"],
+            markeredgecolor=orange,
+            markersize=12,
+            markeredgewidth=2,
+        )
+        label = next(label for start, label in labels.items() if point.name.startswith(start))
+        by, side = ((0, -22), "center") if point.intensity > ridge else ((12, -2), "left")
+        say(ax, label, at, by, color=orange, ha=side, va="center_baseline")
 
 
 def _draw_points(ax: Any, colors: dict[str, str], points: Sequence[_Point]) -> None:
