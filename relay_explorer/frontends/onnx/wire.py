@@ -1,8 +1,8 @@
 """Cut the weights out of a serialized model before protobuf parses it, so that they are never copied.
 
 A protobuf message is a list of fields: a number (field << 3 | kind), then a number of variable length, 4 or 8
-bytes, or a length and that many bytes. A message within a message is bytes, and so is a list of floating-point
-numbers: the same bytes as raw data. To cut, we copy all fields of ModelProto.graph.initializer but these, and
+bytes, or a length and that many bytes. A message within a message is bytes, and so is a list of real numbers,
+with the same bytes as raw data. To cut, we copy all fields of ModelProto.graph.initializer but these, and
 correct the lengths of the messages around it.
 """
 
