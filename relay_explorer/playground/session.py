@@ -44,11 +44,10 @@ class Session:
 
     def open(self, name: str, data: bytes) -> str:
         """Open the model in a file; return its `text`, null where there is none, and the `problems`, as
-        JSON.
+        JSON. A model that was opened before stays if this one cannot be.
         """
         start = time.perf_counter()
         result: dict[str, Any] = {"text": None, "problems": []}
-        self._model = None
         try:
             if len(data) > MAX_MODEL:
                 raise RelayError(

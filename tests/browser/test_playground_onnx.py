@@ -116,6 +116,7 @@ def test_hostile_files_change_nothing(running: Visit) -> None:
         if message:
             expect(page.locator(".problem .message")).to_contain_text(message, timeout=FIRST)
             expect(page.locator(".cm-content")).to_contain_text("%mine")
+            expect(page.locator(".picture-host.is-stale")).to_have_count(0)
         else:
             expect(page.locator(".cm-content")).to_contain_text(f"{name}.onnx", timeout=FIRST)
             expect(page.locator('[data-status="ready"]')).to_be_visible()

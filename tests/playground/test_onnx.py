@@ -75,6 +75,7 @@ def test_only_the_text_of_the_model_stands_for_the_model() -> None:
     assert answer["view"] is None
     assert "undo it" in str(answer["problems"])
     assert "tanh" in json.dumps(ask(session, edited, "ir")["view"])
+    assert opened(session, b"\0")["text"] is None
     assert ask(session, text, "source")["view"]["view"] == "source"
 
 

@@ -305,12 +305,12 @@ export class Playground {
     const model = head.some((byte) => byte < 32 && !BLANK.includes(byte));
     const most = model ? this.description.largest_model : MAX_FILE;
     if (file.size > most) {
-      this.refused(
-        new Error(
+      this.problems?.show([
+        notice(
           `${file.name} has ${file.size.toLocaleString("en")} bytes; the page reads at most ${most.toLocaleString("en")}. ` +
             "The command relay-explorer serve opens larger ones on your machine.",
         ),
-      );
+      ]);
       return;
     }
     if (model) {
@@ -331,9 +331,7 @@ export class Playground {
     this.file = null;
     const { text, problems } = await this.runtime.open(file);
     if (text === null) {
-      this.picture?.outdated(true);
-      this.editor?.underline([]);
-      this.problems?.show(problems);
+      this.problems?.show(problems); // the program and its picture stay as they are
       return false;
     }
     this.load({ text, view: this.view, options: {}, state: "" });

@@ -118,7 +118,6 @@ export class Runtime {
    */
   async open(file) {
     await this.start();
-    this.model = null;
     const [importer, bytes] = await Promise.all([this.loadImporter(), file.arrayBuffer()]);
     /** @type {ModelBytes} */
     const model = { name: file.name, bytes: new Uint8Array(bytes) };
