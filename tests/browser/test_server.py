@@ -73,6 +73,23 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
     assert [f for f in failures if not f.startswith(("data:", "blob:"))] == []
 
 
+def test_without_a_file_there_is_nothing_to_set(browser: Browser, tmp_path: Path) -> None:
+    with Server(Documents(tmp_path), Work(tmp_path)) as running:
+        threading.Thread(target=lambda: running.serve_forever(0.02), daemon=True).start()
+        page = browser.new_page()
+        page.goto(running.address)
+        for name in ("file", "view", "against"):
+            expect(page.locator(f"#{name}")).to_be_disabled()
+        expect(page.locator("#options")).to_be_hidden()
+        page.evaluate(DROP, ["net.relay", PROGRAM])
+        expect(page.locator("#main .rx")).to_contain_text("tanh", timeout=SLOW)
+        expect(page.locator("#view")).to_be_enabled()
+        expect(page.locator("#options")).to_be_visible()
+        page.close()
+        running.stop()
+        running.shutdown()
+
+
 def say(page: Page) -> str:
     return page.locator("#main .say").inner_text()
 

@@ -167,7 +167,7 @@ function listDocuments(list) {
     list.length ? null : h("option", { value: "" }, "none yet"),
     list.map(({ number, name }) => h("option", { value: number, selected: number === chosen }, name)),
   );
-  file.disabled = !list.length;
+  file.disabled = against.disabled = byId("options").hidden = !list.length;
   const other = against.value;
   const current = list.find(({ number }) => number === Number(file.value));
   fill(
@@ -180,7 +180,7 @@ function listDocuments(list) {
   );
   const there = [...against.options].some(({ value, disabled }) => value === other && !disabled);
   against.value = there ? other : "";
-  view.disabled = against.value !== "";
+  view.disabled = against.value !== "" || !list.length;
 }
 
 function drawOptions() {
