@@ -1,5 +1,6 @@
 // Drives Firefox through pages that hold one explorer each: `node firefox.mjs FIREFOX < pages.json`, where the pages are
-// [{ name, url }]. Writes what it saw as JSON: errors, requests, and for each size how the explorer stands in its window.
+// [{ name, url, files }]. Writes what it saw as JSON: errors, requests, and for each size how the explorer stands in its
+// window; with `files` also what it saves.
 // Playwright, which drives Chromium in the tests, only takes a Firefox of its own.
 import { text } from "node:stream/consumers";
 import puppeteer from "puppeteer-core";
@@ -31,6 +32,40 @@ function look() {
   };
 }
 
+/** Runs in the page: saves the explorer in every form; returns the size and the first letters of each file. */
+async function save() {
+  const root = document.querySelector(".relay-explorer").shadowRoot.querySelector(".rx");
+  /** @type {Blob[]} */
+  const files = [];
+  const make = URL.createObjectURL;
+  URL.createObjectURL = (/** @type {Blob} */ blob) => {
+    files.push(blob);
+    return make.call(URL, blob);
+  };
+  // The browser would ask where to put them.
+  const click = HTMLAnchorElement.prototype.click;
+  HTMLAnchorElement.prototype.click = function () {
+    if (!this.download) click.call(this);
+  };
+  const press = (/** @type {string} */ label) =>
+    [...root.querySelectorAll("button")].find((button) => button.textContent.trim() === label)?.click();
+  const told = () => root.querySelector(".saved")?.textContent.includes("Saved as") ?? false;
+  press("save");
+  /** @type {Record<string, [size: number, begins: string]>} */
+  const saved = {};
+  const types = { SVG: "svg", PNG: "png", CSV: "csv", GIF: "gif" };
+  for (const [label, type] of Object.entries(types)) {
+    const before = files.length;
+    press(label);
+    for (let wait = 0; wait < 200 && !told(); wait++) await new Promise((done) => setTimeout(done, 50));
+    const file = files.slice(before).find((blob) => blob.type.includes(type));
+    if (!file) continue;
+    const begin = new Uint8Array(await file.slice(0, 6).arrayBuffer());
+    saved[label] = [file.size, String.fromCharCode(...begin)];
+  }
+  return saved;
+}
+
 const pages = JSON.parse(await text(process.stdin));
 const browser = await puppeteer.launch({
   browser: "firefox",
@@ -48,7 +83,7 @@ page.on("request", (request) => {
   if (/^(https?|wss?):/.test(request.url())) errors.push(`request to ${request.url()}`);
 });
 const report = [];
-for (const { name, url } of pages) {
+for (const { name, url, files } of pages) {
   for (const size of SIZES) {
     errors = [];
     await page.setViewport(size);
@@ -70,7 +105,18 @@ for (const { name, url } of pages) {
     }
     await page.keyboard.press("/");
     const last = await page.evaluate(look);
-    report.push({ name, ...size, errors, counts, first, last });
+    /** @type {{ full: { height: number, seen: object }, after: number, saved: object } | null} */
+    let whole = null;
+    if (files && size.width > 1000) {
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("f");
+      const full = await page.evaluate(look);
+      await page.keyboard.press("f");
+      const after = (await page.evaluate(look)).height;
+      whole = { full, after, saved: await page.evaluate(save) };
+    }
+    report.push({ name, ...size, errors, counts, first, last, whole });
   }
 }
 await browser.close();

@@ -16,6 +16,8 @@ from tests.browser.pages import ROOT
 
 pytestmark = pytest.mark.browser
 
+#: The view that is saved in every form.
+SAVED = "fusion"
 FIREFOX = "/usr/bin/firefox-esr"
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>an explorer</title></head>
@@ -33,7 +35,7 @@ def visits(tmp_path_factory: pytest.TempPathFactory, npm_packages: Path) -> dict
         file = folder / f"{view}.html"
         data = page.script_json(json.dumps(sample(view)))
         file.write_text(PAGE.format(view=data, script=bundle.script()), "utf-8")
-        pages.append({"name": view, "url": file.as_uri()})
+        pages.append({"name": view, "url": file.as_uri(), "files": view == SAVED})
     command = ["node", str(ROOT / "frontend/firefox.mjs"), FIREFOX]
     result = subprocess.run(command, input=json.dumps(pages), capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
@@ -57,3 +59,19 @@ def test_firefox(view: str, visits: dict[str, list[dict[str, Any]]]) -> None:
             assert len(set(visit["counts"])) > 2, "the keys step"
             assert all(last["seen"].values()), "transport, sentence and time stay in sight"
             assert abs(last["scrolled"] - first["scrolled"]) <= 1, "the page did not scroll while stepping"
+
+
+def test_firefox_fills_the_window_and_saves(visits: dict[str, list[dict[str, Any]]]) -> None:
+    (visit,) = (visit for visit in visits[SAVED] if visit["whole"])
+    whole = visit["whole"]
+    assert whole["full"]["height"] == visit["height"]
+    assert whole["full"]["seen"] == {"transport": True, "sentence": True, "time": True}, whole
+    assert whole["after"] < visit["height"], "and back"
+    saved = whole["saved"]
+    assert {form: begin for form, (_, begin) in saved.items()} == {
+        "SVG": "<svg x",
+        "PNG": "\x89PNG\r\n",
+        "CSV": "\xef\xbb\xbfrow",
+        "GIF": "GIF89a",
+    }
+    assert all(size > 100 for size, _ in saved.values())
