@@ -7,7 +7,7 @@ import { decode } from "../src/core/decode.js";
 import { visibleRows } from "../src/core/rowmodel.js";
 import { alignedView, differing, stretches, tokensOf } from "../src/views/pipeline/align.js";
 import { checkPipeline } from "../src/views/pipeline/check.js";
-import { ADDED, KEPT, MOVED, REMOVED, REWRITTEN, wordOf } from "../src/views/pipeline/marks.js";
+import { ADDED, KEPT, MOVED, REMOVED, REWRITTEN } from "../src/views/pipeline/marks.js";
 import { createModel } from "../src/views/pipeline/model.js";
 import { assignSlots, createPlaces, graphItems } from "../src/views/pipeline/slots.js";
 
@@ -272,21 +272,4 @@ test("what is kept stays in its place", () => {
       }
     }
   }
-});
-
-test("a pipeline's ends are a stage that stands after the other's", () => {
-  const m = model("orders");
-  assert.deepEqual(m.ends.titles, [
-    "the passes: after EliminateCommonSubexpr",
-    "against: after FoldConstant",
-  ]);
-  assert.ok(m.ends.pairs.every(({ mark }) => mark === KEPT));
-  assert.equal(model("small").ends, null);
-  assert.deepEqual(
-    [ADDED, REMOVED].map((mark) => [wordOf(m.ends, mark), wordOf(m.stages[1], mark)]),
-    [
-      ["only right", "added"],
-      ["only left", "removed"],
-    ],
-  );
 });

@@ -13,7 +13,7 @@ from ..ir.walk import post_order
 from ..views.compare.format import CompareView
 from ..views.compare.view import compare_view
 from ..views.format import Row, View
-from ..views.pipeline.format import Fate
+from ..views.fates import Fate
 from .programs import Program
 
 

@@ -91,10 +91,10 @@ def test_the_other_order_leaves_a_multiplication() -> None:
 def test_the_end_programs_differ_in_the_multiplication() -> None:
     shown = pipeline(PAGE, "ch14-order")
     assert shown.ends is not None
-    rows = [(before, after) for before, after, _ in shown.ends.align if before < 0 or after < 0]
-    ((none, after),) = rows
-    assert none == -1
-    assert "multiply(" in shown.rows[after].text
+    rows = [pair for pair in shown.ends.pairs if pair.a < 0 or pair.b < 0]
+    (only,) = rows
+    assert only.a == -1
+    assert "multiply(" in shown.ends.b.rows[only.b].text
     assert "](#rx-ch14-order:ends=1)" in source(PAGE)
 
 

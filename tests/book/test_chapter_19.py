@@ -12,8 +12,8 @@ from figures.backprop_numbers import backward, forward
 from figures.stored_values import lifetimes
 from relay_explorer.ir.declaration import Gradient
 from relay_explorer.ir.op import Op
+from relay_explorer.views.fates import Fate
 from relay_explorer.views.gradient.format import GradientView, Kept
-from relay_explorer.views.pipeline.format import Fate
 from tests.book.chapters import explorers, names, output, shown, source
 
 PAGE = "ch19_gradients"

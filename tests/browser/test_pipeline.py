@@ -298,19 +298,21 @@ def test_lanes_can_be_left_out(open_view: Opener) -> None:
     expect(narrow.locator(".grid-head .h-uses")).to_have_count(1)
 
 
-def test_two_end_programs_stand_side_by_side(open_view: Opener) -> None:
+def test_the_final_programs_are_compared(open_view: Opener, axe_core: str) -> None:
     page = open_view(view_of("orders"))
     press(page, "e")
-    assert say(page).strip() == "Both pipelines end with the same program."
-    heads = page.locator(".grid-head [role=columnheader]").all_inner_texts()
-    assert [heads[0], heads[2]] == ["the passes: after EliminateCommonSubexpr", "against: after FoldConstant"]
-    assert marks(page) == []
-    expect(page.locator(".shot[aria-current=step]")).to_have_count(2)
-    assert "ends=1" in state_of(page)
+    assert "are the same program" in say(page)
+    expect(page.locator(".compare-grid")).to_be_visible()
+    assert state_of(page).startswith("#rx-test:ends=1")
+    assert violations(page, axe_core) == []
     again = open_view(view_of("orders"), fragment=state_of(page))
-    expect(again.locator(".count")).to_have_text("ends")
-    press(again, "ArrowLeft")
-    expect(again.locator(".count")).to_have_text("3 / 3")
+    expect(again.locator(".compare-grid")).to_be_visible()
+    press(again, "g")
+    assert "graphs=1" in state_of(again)
+    press(again, "e")
+    expect(again.locator(".strips")).to_be_visible()
+    again.get_by_role("tab", name="the final programs").click()
+    expect(again.locator(".compare-grid")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [390, 740, 1280])

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from relay_explorer.text import parse
 from relay_explorer.transform import FuseOps
+from relay_explorer.views.fates import Fate
 from relay_explorer.views.format import Row
 from relay_explorer.views.pipeline.alignment import in_order
-from relay_explorer.views.pipeline.format import Fate
 from relay_explorer.views.pipeline.view import pipeline_view
 
 FUSED = """

@@ -21,8 +21,8 @@ from relay_explorer.views import picture
 from relay_explorer.views.compare.format import CompareView, DifferenceKind, Differs
 from relay_explorer.views.compare.sequences import common
 from relay_explorer.views.compare.view import compare_view
+from relay_explorer.views.fates import Fate
 from relay_explorer.views.format import spoken
-from relay_explorer.views.pipeline.format import Fate
 from relay_explorer.views.registry import ViewError
 from tests.support.views.check import check
 from tests.views import compares

@@ -15,10 +15,11 @@ from relay_explorer.ir.module import IRModule
 from relay_explorer.ir.walk import post_order
 from relay_explorer.text import parse
 from relay_explorer.views.comparison import comparison_view, matched
+from relay_explorer.views.fates import Fate
 from relay_explorer.views.format import ModelNode
 from relay_explorer.views.ir.format import IRView
 from relay_explorer.views.ir.view import ir_view
-from relay_explorer.views.pipeline.format import Fate, PipelineView
+from relay_explorer.views.pipeline.format import PipelineView
 from relay_explorer.views.provenance import Provenance
 from tests.support.views.check import check
 from tests.views.imports import convolutions, layers, optimized

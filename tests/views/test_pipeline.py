@@ -28,7 +28,9 @@ from relay_explorer.transform import (
     ToANormalForm,
     function_pass,
 )
-from relay_explorer.views.pipeline.format import Fate, PipelineView
+from relay_explorer.views.fates import Fate
+from relay_explorer.views.format import spoken
+from relay_explorer.views.pipeline.format import PipelineView
 from relay_explorer.views.pipeline.view import pipeline_view
 from tests.support.views.check import check
 
@@ -209,16 +211,18 @@ def test_the_graph_looks_through_names_and_kernels() -> None:
     assert {shown.items[n].label for n in kernels} == {"kernel"}
 
 
-def test_two_end_programs_are_aligned() -> None:
-    both = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[:2])
-    assert both.ends is not None
-    texts = [row.text for row in both.rows]
-    removed = [texts[a] for b, a, fate in both.ends.align if fate == Fate.ADDED]
+def test_two_end_programs_are_compared() -> None:
+    both = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[:2]).ends
+    assert both is not None
+    removed = [both.b.rows[pair.b].text for pair in both.pairs if pair.fate == Fate.ADDED]
     assert [text.split(":")[0] for text in removed] == ["let %dead"]
-    assert both.ends.say == snapshot(("The two final programs have 6 rows in common; 1 only in the second.",))
+    assert spoken(both.differences[0].say) == snapshot(
+        "B (against) has 1 call more than A (the passes): +1 × exp. Equal rows: 6. Rows that "
+        "differ: 0; 1 only in B."
+    )
     alike = pipeline_view(parse(PROGRAM), CLEANING, CLEANING[::-1]).ends
     assert alike is not None
-    assert alike.say == snapshot(("Both pipelines end with the same program.",))
+    assert alike.same
     assert view(*CLEANING).ends is None
 
 

@@ -41,6 +41,8 @@ export interface Context {
   };
   /** Call after anything that the token holds changes. */
   changed(): void;
+  /** Where an explorer has several forms (`forms.js`): shows the next one. */
+  other?(): void;
 }
 
 /** What a view's `mount` returns. */

@@ -1,9 +1,10 @@
 // Derived from the dataclasses of relay_explorer/views by `make views`.
 import type * as common from "./common.js";
+import type * as compare from "./compare.js";
 
 /**
  * A program going through passes; two pipelines where they are compared. `tree` is the URL below which the files
- * of the package are shown.
+ * of the package are shown, `ends` the final programs of two pipelines side by side.
  */
 export interface PipelineView extends common.BaseView {
   view: "pipeline";
@@ -11,7 +12,7 @@ export interface PipelineView extends common.BaseView {
   stages: Stage[];
   pipelines: Pipeline[];
   tree: string;
-  ends: Ends | null;
+  ends: compare.CompareView | null;
 }
 
 /**
@@ -57,14 +58,6 @@ export interface Stage {
 export interface Pipeline {
   name: string;
   stages: number[];
-}
-
-/** The last programs of two pipelines, aligned as stages are. */
-export interface Ends {
-  before: number;
-  after: number;
-  say: string[];
-  align: Aligned[];
 }
 
 /**

@@ -7,9 +7,9 @@ from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
+from ..fates import Fate
 from ..format import Passage, Remark, Row, Sentence, View, spoken
 from ..ir.format import IRView
-from ..pipeline.format import Fate
 from ..schema import Amount, Count, Flat, OneOf, Size
 
 RowOfSide = Annotated[int, Count(-1)]

@@ -9,10 +9,10 @@ from ...ir.expr import Call, Constant, Expr, Function, If, Let, TupleGetItem, Va
 from ...ir.module import IRModule
 from ...ir.walk import children
 from ...text import rows as printed
+from ..fates import Fate
 from ..ir.format import IRView
 from ..ir.view import ir_view
 from ..pipeline.alignment import in_order
-from ..pipeline.format import Fate
 from ..rows import ProgramRows, program_rows
 from .format import Differs, Pair
 from .kernels import Kernels

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ...ir.expr import Call, Expr, Function, Var
 from ...ir.op import Op
+from ..fates import Fate
 from ..format import Sentence
-from ..pipeline.format import Fate
 from ..words import count, counted
 from .descent import Descent
 from .format import DifferenceKind, Differs, OperatorCount, Pair

@@ -9,8 +9,8 @@ from ...ir.equal import structural_equal
 from ...ir.expr import Call, Constant, Expr
 from ...ir.module import IRModule
 from ...ir.op import Op
+from ..fates import Fate
 from ..format import spoken
-from ..pipeline.format import Fate
 from .descent import Descent
 from .format import CompareView, Difference, DifferenceKind, Measure, OperatorCount, Pair, Unit
 from .matching import correspondence, expressions

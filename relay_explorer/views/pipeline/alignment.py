@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Hashable, Sequence
 
 from ...ir.expr import Expr
+from ..fates import Fate
 from ..rows import ProgramRows
-from .format import Fate
 
 Pair = tuple[int, int, Fate]
 

@@ -7,21 +7,13 @@ from enum import IntEnum
 from typing import Annotated, ClassVar, NamedTuple
 
 from ...ir.lazy_dataclass import dataclass
+from ..compare.format import CompareView
+from ..fates import Fate
 from ..format import Passage, Question, Remark, Sentence, View, spoken
 from ..schema import Amount, Count, Flat, Index, OneOf, RowOrNone, Size, Wire, as_object
 
 ItemIndex = Annotated[int, Index("items")]
 StageIndex = Annotated[int, Index("stages")]
-
-
-class Fate(IntEnum):
-    """What a pass did to a row or an expression."""
-
-    KEPT = 0
-    REWRITTEN = 1
-    ADDED = 2
-    REMOVED = 3
-    MOVED = 4
 
 
 class Part(IntEnum):
@@ -111,16 +103,6 @@ class Stage(NamedTuple):
     told: Amount = 0
 
 
-@as_object
-class Ends(NamedTuple):
-    """The last programs of two pipelines, aligned as stages are."""
-
-    before: StageIndex
-    after: StageIndex
-    say: Sentence
-    align: Annotated[tuple[Aligned, ...], Flat()]
-
-
 class Pipeline(NamedTuple):
     """A pipeline's name, and its stages; each begins with stage 0."""
 
@@ -131,7 +113,7 @@ class Pipeline(NamedTuple):
 @dataclass(frozen=True)
 class PipelineView(View):
     """A program going through passes; two pipelines where they are compared. `tree` is the URL below which
-    the files of the package are shown.
+    the files of the package are shown, `ends` the final programs of two pipelines side by side.
     """
 
     kind: ClassVar[str] = "pipeline"
@@ -141,7 +123,7 @@ class PipelineView(View):
     stages: Annotated[tuple[Stage, ...], Size(least=1)]
     pipelines: Annotated[tuple[Pipeline, ...], Size(least=1)]
     tree: str = ""
-    ends: Ends | None = None
+    ends: CompareView | None = None
 
     def questions(self) -> tuple[Question, ...]:
         return (Question("pipeline", tuple(pipeline.name for pipeline in self.pipelines)),)
@@ -151,7 +133,7 @@ class PipelineView(View):
         removed it. A token has the number of a pair of rows.
         """
         pairs, number = self._pairs(self._stage(state)), state.get("row", "")
-        if not number.isdecimal() or int(number) >= len(pairs):
+        if state.get("ends") == "1" or not number.isdecimal() or int(number) >= len(pairs):
             return -1
         before, after = pairs[int(number)]
         return after if after >= 0 else before

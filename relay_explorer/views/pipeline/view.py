@@ -23,13 +23,14 @@ from ...ir.types import Type
 from ...ir.walk import post_order
 from ...transform.infrastructure import Pass, Sequential
 from ...typing import infer_types
+from ..compare.format import CompareView
+from ..fates import Fate
 from ..format import Row, Sentence
 from ..rows import ProgramRows, program_rows
 from ..words import counted
 from .alignment import aligned
-from .ends import End, ends
 from .flow import Place, flow
-from .format import Aligned, Ends, Fate, Pipeline, PipelineItem, PipelineView, RewriteStep, Stage, StageTotals
+from .format import Aligned, Pipeline, PipelineItem, PipelineView, RewriteStep, Stage, StageTotals
 from .origins import Origins
 from .rewrites import MAX_REWRITES, rewrite_steps
 
@@ -107,14 +108,15 @@ class _Builder:
             ends=self._ends(pipelines),
         )
 
-    def _ends(self, pipelines: list[tuple[str, list[int]]]) -> Ends | None:
+    def _ends(self, pipelines: list[tuple[str, list[int]]]) -> CompareView | None:
         """Return the final programs of two pipelines, side by side."""
         if len(pipelines) < 2:
             return None
-        last = [self.written[stages[-1]] for _, stages in pipelines]
-        sides = [End(w.stage, w.offset, w.program, w.items) for w in last]
-        same = structural_equal(last[0].module, last[1].module)
-        return ends(sides[0], sides[1], same, self.items, self.signatures)
+        from ..compare.view import compare_view
+
+        (first, one), (second, other) = pipelines
+        before, after = (self.written[stages[-1]].module for stages in (one, other))
+        return compare_view(before, after, (first, second), "the final programs")
 
     def pipeline(self, module: IRModule, passes: list[Pass]) -> list[int]:
         """Return the numbers of the stages of a pipeline."""

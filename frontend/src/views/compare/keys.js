@@ -23,6 +23,9 @@ export function bindings(explorer) {
     key("u", "fold or unfold what is equal", () => explorer.setTight(!explorer.tight)),
     key("m", "to the other place of a row that moved", () => explorer.cross(explorer.pairNow())),
     key("p", "the differences, or sizes and costs", () => explorer.otherPane()),
+    ...(explorer.ctx.other
+      ? [key("e", "the passes that led to these programs", () => explorer.ctx.other?.())]
+      : []),
     ...commonKeys(explorer, { fold: null }),
   ];
 }

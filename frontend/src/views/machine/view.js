@@ -11,7 +11,7 @@ import { addStyle } from "../../core/style.js";
 import { SIDE, TABS, createBoxes } from "./boxes.js";
 import { checkMachine } from "./check.js";
 import { createFinder } from "./find.js";
-import { mountForms } from "./forms.js";
+import { mountExecutors } from "./forms.js";
 import { bindings } from "./keys.js";
 import { MARKS } from "./marks.js";
 import { drawCode, drawMemory, drawRegisters, drawStack, drawWhy, instructionsColumn } from "./panels.js";
@@ -54,7 +54,7 @@ export function mountMachine(root, view, ctx) {
    * @param {Context} own
    */
   const mount = (inner, seen, own) => new MachineExplorer(inner, seen, own).begin();
-  return view.plan ? mountForms(root, view, ctx, mount) : mount(root, view, ctx);
+  return view.plan ? mountExecutors(root, view, ctx, mount) : mount(root, view, ctx);
 }
 
 /** @extends {Explorer<MachineView>} */

@@ -23,7 +23,7 @@ export function nextChange(explorer, by, mark = -1) {
       : (starts.findLast((i) => from < 0 || i < from) ?? starts.at(-1));
   explorer.visit(to);
   explorer.shell.announce(
-    `${wordOf(explorer.stage, pairs[to].mark)}: ${explorer.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`,
+    `${wordOf(pairs[to].mark)}: ${explorer.model.text(pairs[to].after >= 0 ? pairs[to].after : pairs[to].before)}`,
   );
 }
 

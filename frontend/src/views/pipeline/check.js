@@ -1,5 +1,6 @@
 // What a pipeline view must hold beyond its contract, before it is drawn.
 import { need } from "../../core/check.js";
+import { checkCompare } from "../compare/check.js";
 /** @import { Aligned, Stage } from "../../generated/pipeline.js" */
 
 /** @param {import("../../generated/pipeline.js").PipelineView} view */
@@ -27,7 +28,7 @@ export function checkPipeline(view) {
     );
   }
   need(ends === null || pipelines.length === 2, "ends");
-  if (ends) checkAlign(ends.align, stages[ends.after], stages[ends.before], "ends.align");
+  if (ends) checkCompare(ends);
 }
 
 /**

@@ -1,4 +1,4 @@
-// The buttons that choose what of a pass is shown: only changes, folded, uses, the end programs.
+// The buttons that choose what of a pass is shown: only changes, folded, uses.
 import { h } from "../../core/dom.js";
 /** @import { PipelineExplorer } from "./view.js" */
 
@@ -25,22 +25,13 @@ export function createChoices(explorer) {
     null,
   );
   lanes.classList.add("lanes");
-  const ends =
-    explorer.model.ends &&
-    explorer.button(
-      [long("compare"), "ends"],
-      "the end programs side by side (e)",
-      () => explorer.compare(!explorer.comparing),
-      null,
-    );
   return {
-    el: h("span", { class: "group choices" }, only, tight, lanes, ends),
+    el: h("span", { class: "group choices" }, only, tight, lanes),
     /** Presses the buttons of what is chosen now. */
     show() {
       only.setAttribute("aria-pressed", String(explorer.only));
       tight.setAttribute("aria-pressed", String(explorer.tight));
       lanes.setAttribute("aria-pressed", String(explorer.lanesOn()));
-      ends?.setAttribute("aria-pressed", String(explorer.comparing));
     },
   };
 }

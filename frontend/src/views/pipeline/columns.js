@@ -19,7 +19,7 @@ export function pipelineColumns(model, stage, folded, uses) {
     fill(
       cell,
       h("span", { class: `sign s-${id}`, "aria-hidden": "true" }, sign),
-      h("span", { class: id === "kept" ? "sr" : "word" }, wordOf(stage, pairs[i].mark)),
+      h("span", { class: id === "kept" ? "sr" : "word" }, wordOf(pairs[i].mark)),
     );
   }
 

@@ -117,8 +117,7 @@ export function createGraphPane(model, { onPick, onHover }) {
       if (stage.before < 0) return KEPT;
       if (other === undefined) return ADDED;
       if (other === i) return KEPT;
-      if (stage.compared ? items[other].label !== items[i].label : items[i].mark === REWRITTEN)
-        return REWRITTEN;
+      if (items[i].mark === REWRITTEN) return REWRITTEN;
       return moved.has(items[i].row) ? MOVED : KEPT;
     };
     for (const i of graphItems(model, stage.shown))
@@ -209,7 +208,7 @@ export function createGraphPane(model, { onPick, onHover }) {
      */
     const text = (key, tx, value, anchor = "middle") =>
       s("text", { class: key, x: tx, y: height / 2, "text-anchor": anchor }, value);
-    const title = `${model.title(i)}${mark === KEPT ? "" : `: ${wordOf(state.stage, mark)}`}${number ? `, in kernel ${number}` : ""}`;
+    const title = `${model.title(i)}${mark === KEPT ? "" : `: ${wordOf(mark)}`}${number ? `, in kernel ${number}` : ""}`;
     return s(
       "g",
       { "data-item": i, transform: `translate(${x[at] - w / 2} ${y[at]})` },
@@ -267,7 +266,7 @@ export function createGraphPane(model, { onPick, onHover }) {
     const here = [...shown.values()];
     const counts = MARKS.map((_, mark) => here.filter((entry) => entry.mark === mark).length);
     const told = MARKS.map((_, mark) =>
-      mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(state.stage, mark)}` : "",
+      mark > 0 && counts[mark] ? `, ${counts[mark]} ${wordOf(mark)}` : "",
     ).join("");
     svg.setAttribute(
       "aria-label",

@@ -9,7 +9,7 @@ import { both, commonKeys, key, onButton, playKey, rowKeys, stepKeys } from "../
 export function bindings(explorer) {
   const two = [
     key("p", "the other pipeline", () => explorer.otherPipeline()),
-    key("e", "the end programs side by side", () => explorer.compare(!explorer.comparing)),
+    key("e", "the final programs side by side", () => explorer.ctx.other?.()),
   ];
   return [
     ...stepKeys(explorer, {

@@ -8,10 +8,8 @@ export const MARKS = [
   { id: "removed", sign: "−", word: "removed" },
   { id: "moved", sign: "⇅", word: "moved" },
 ];
-/** The same, where two end programs stand side by side. */
-const COMPARED = ["alike", "differs", "only right", "only left", "elsewhere"];
 /** @param {number} mark */
-export const wordOf = (stage, mark) => (stage.compared ? COMPARED[mark] : MARKS[mark].word);
+export const wordOf = (mark) => MARKS[mark].word;
 export const KEPT = 0;
 export const REWRITTEN = 1;
 export const ADDED = 2;

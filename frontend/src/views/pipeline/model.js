@@ -67,44 +67,11 @@ function stageOf(stage, index) {
     rowsOf: lookupOf(pairs),
     counts: countsOf(pairs),
     titles: null,
-    compared: false,
   };
 }
 
 /** The name of a program that goes through passes. */
 const GIVEN = "as given";
-
-/**
- * The last programs of two pipelines as if one were the stage after the other; null where there is one pipeline.
- * @param {PipelineView} view
- * @param {{ name: string; list: number[]; }[]} pipelines
- */
-function endsOf(view, stages, pipelines) {
-  if (!view.ends) return null;
-  const pairs = marked(view.ends.align);
-  const last = stages[view.ends.after];
-  const titles = pipelines.map(({ name, list }) => `${name}: after ${stages[list.at(-1)].name}`);
-  return {
-    ...last,
-    index: -1,
-    shown: view.ends.after,
-    name: "both ends",
-    what: "",
-    source: "",
-    before: view.ends.before,
-    same: false,
-    say: view.ends.say,
-    pairs,
-    rowsOf: lookupOf(pairs),
-    counts: countsOf(pairs),
-    gone: [],
-    ms: null,
-    rewrites: [],
-    told: 0,
-    titles,
-    compared: true,
-  };
-}
 
 /** All that `next` leads to from `from`, with those it starts at. */
 function reach(from, next) {
@@ -138,7 +105,6 @@ export function createModel(view) {
   if (stages[0] && stages[0].name !== GIVEN)
     for (const stage of stages) if (stage.before >= 0) stage.titles = [stages[stage.before].name, stage.name];
   const pipelines = view.pipelines.map(({ name, stages: list }) => ({ name, list }));
-  const ends = endsOf(view, stages, pipelines);
   // Stages that changed nothing share their rows with the one before: what stands on a row counts once.
   const firstOf = (list) => list.filter((i) => items[i].stage === items[list[0]].stage);
   const cost = rows.map((_, row) =>
@@ -249,7 +215,6 @@ export function createModel(view) {
     items,
     into,
     onRow,
-    ends,
     tree: view.tree,
     /** Whether the second expression is the first, or came from it, or both came from one. */
     related: (a, b) =>

@@ -15,22 +15,10 @@ export function move(explorer, name, event) {
     name
   ];
   const keep = (at) => !explorer.only || !explorer.model.stages[explorer.list[at]].same;
-  if (explorer.comparing) return leaveEnds(explorer, name);
   let to = from;
   while (to >= 0 && to < explorer.list.length && !keep(to)) to += by;
   if (to < 0 || to >= explorer.list.length || to === explorer.at) return false;
   explorer.goTo(explorer.pipe, to);
   if (onStrip) explorer.strip.focus(explorer.pipe, to);
-  return true;
-}
-
-/**
- * From the end programs, a step back leads to the last pass.
- * @param {PipelineExplorer} explorer
- * @param {string} name
- */
-function leaveEnds(explorer, name) {
-  if (name === "forward" || name === "last") return false;
-  explorer.goTo(explorer.pipe, name === "first" ? 0 : explorer.list.length - 1);
   return true;
 }

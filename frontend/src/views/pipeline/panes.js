@@ -217,11 +217,11 @@ export function drawChanges(el, stage, onMark) {
           "button",
           {
             type: "button",
-            title: `go to the next row: ${wordOf(stage, mark)}`,
+            title: `go to the next row: ${wordOf(mark)}`,
             onclick: () => onMark(mark),
           },
           h("span", { class: `sign s-${MARKS[mark].id}`, "aria-hidden": "true" }, MARKS[mark].sign),
-          wordOf(stage, mark),
+          wordOf(mark),
           " ",
           h("span", { class: "n" }, String(n)),
         )

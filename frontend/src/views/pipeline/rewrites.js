@@ -31,7 +31,6 @@ export function sourceLink(tree, path, line = 0) {
 export const plain = (text) => sentence([text.replace(/[{}]/g, "$&$&")]);
 
 function why(stage) {
-  if (stage.compared) return "Two programs are compared here. Choose a pass to see its rewrites.";
   if (stage.before < 0) return "The program as given. Choose a pass to see its rewrites.";
   if (stage.titles) return "Two versions are compared here, aligned by their structure; no pass was run.";
   if (stage.same) return `${stage.name} changed nothing.`;

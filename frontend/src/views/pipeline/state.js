@@ -13,7 +13,6 @@ export function tokenOf(explorer) {
     pipe: explorer.pipe || "",
     row: explorer.selected(),
     follow: explorer.follow >= 0 ? explorer.follow : "",
-    ends: explorer.comparing ? 1 : "",
     rw: explorer.rewrite >= 0 ? explorer.rewrite + 1 : "",
     lanes: explorer.lanes === null ? "" : Number(explorer.lanes),
     pane: explorer.paneTabs.selected === PANES[0].id ? "" : explorer.paneTabs.selected,
@@ -35,7 +34,6 @@ export function restore(explorer, state) {
   explorer.tight = state.fold ? state.fold === "1" : explorer.tightAtFirst;
   explorer.tabs.select(TABS.some(({ id }) => id === state.tab) ? state.tab : "after");
   explorer.lanes = state.lanes ? state.lanes === "1" : null;
-  explorer.comparing = state.ends === "1" && explorer.model.ends !== null;
   const follow = integer(state.follow, -1);
   explorer.paneTabs.select(PANES.some(({ id }) => id === state.pane) ? state.pane : PANES[0].id);
   explorer.setFollow(explorer.model.items[follow] ? follow : -1);

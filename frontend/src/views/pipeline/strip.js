@@ -85,21 +85,21 @@ export function createStrip(model, onGo) {
   }
 
   /** `names[pipe][at]`: how the followed expression is called there ("" where it is not), or null when none is followed. */
-  function draw({ pipe, at, names, only, ends }) {
+  function draw({ pipe, at, names, only }) {
     el.classList.toggle("only", only);
     frames.forEach((list, p) =>
       list.forEach(({ button, tick, followed, stage }, i) => {
-        const here = ends ? i === list.length - 1 : p === pipe && i === at;
+        const here = p === pipe && i === at;
         const name = names?.[p][i];
         set(button, "aria-current", here ? "step" : null);
-        button.tabIndex = here && (!ends || p === pipe) ? 0 : -1;
+        button.tabIndex = here ? 0 : -1;
         tick.hidden = followed.hidden = !names;
         tick.classList.toggle("absent", !name);
         fill(tick, name ? h("code", null, name) : "not here");
         set(button, "title", `${stage.name}: ${changesInWords(stage)}${stage.what ? `\n${stage.what}` : ""}`);
       }),
     );
-    shown = ends ? frames.map((list) => list.at(-1).button) : [frames[pipe][at].button];
+    shown = [frames[pipe][at].button];
   }
   return {
     el,

@@ -3,8 +3,10 @@
 import { fill, h, text } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
 import { Explorer, NARROW } from "../../core/explorer.js";
+import { mountForms } from "../../core/forms.js";
 import { sentence, sentenceText } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
+import { mountCompare } from "../compare/view.js";
 import { ON_ROWS, PANES, createAside, drawAside } from "./aside.js";
 import { legendOfMarks, nextChange } from "./changes.js";
 import { checkPipeline } from "./check.js";
@@ -23,7 +25,7 @@ import { changesInWords, createStrip } from "./strip.js";
 import { buildRows, showColumns } from "./table.js";
 import css from "./style.css";
 /** @import { PipelineView } from "../../generated/pipeline.js" */
-/** @import { Context, KeyEvent, State } from "../../core/types.js" */
+/** @import { Context, Mount, KeyEvent, State } from "../../core/types.js" */
 
 addStyle(css);
 
@@ -50,7 +52,18 @@ const KEYS = [
  */
 export function mountPipeline(root, view, ctx) {
   checkPipeline(view);
-  return new PipelineExplorer(root, view, ctx).begin();
+  /** @type {Mount} */
+  const mount = (stage, own, context) => new PipelineExplorer(stage, own, context).begin();
+  const { ends } = view;
+  if (!ends) return mount(root, view, ctx);
+  return mountForms(root, ctx, {
+    label: "the passes, or what they lead to",
+    key: "ends",
+    forms: [
+      { id: "0", label: "pass by pass", mount: (stage, own) => mount(stage, view, own) },
+      { id: "1", label: "the final programs", mount: (stage, own) => mountCompare(stage, ends, own) },
+    ],
+  });
 }
 
 /** @extends {Explorer<PipelineView>} */
@@ -119,7 +132,6 @@ export class PipelineExplorer extends Explorer {
     this.kin = new Set();
     this.pointed = -1;
     this.rewrite = -1;
-    this.comparing = false;
     this.lanes = null;
   }
 
@@ -128,7 +140,7 @@ export class PipelineExplorer extends Explorer {
   }
 
   get stage() {
-    return this.comparing ? this.model.ends : this.model.stages[this.list[this.at]];
+    return this.model.stages[this.list[this.at]];
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -224,7 +236,6 @@ export class PipelineExplorer extends Explorer {
    * @param {number} at
    */
   goTo(pipe, at) {
-    this.comparing = false;
     this.pipe = pipe;
     this.at = Math.max(0, Math.min(this.list.length - 1, at));
     this.show();
@@ -251,7 +262,7 @@ export class PipelineExplorer extends Explorer {
       stage.ms !== null && ` took ${Number(stage.ms.toPrecision(2))} ms`,
     );
     fill(this.shell.say, sentence(stage.say), told.childNodes.length > 0 && told);
-    text(this.counter, this.comparing ? "ends" : `${this.at} / ${this.list.length - 1}`);
+    text(this.counter, `${this.at} / ${this.list.length - 1}`);
     this.choices.show();
     drawChanges(this.changes, stage, (mark) => this.nextChange(1, mark));
     this.drawStrip();
@@ -279,22 +290,6 @@ export class PipelineExplorer extends Explorer {
     const { shown, before } = this.stage;
     const { stages, items } = this.model;
     return [shown, before].some((at) => at >= 0 && stages[at].items === items[item].stage);
-  }
-
-  /**
-   * The end programs of the two pipelines side by side, or back to the passes.
-   * @param {boolean} on
-   */
-  compare(on) {
-    if (!this.model.ends || on === this.comparing) return;
-    this.transport.stop();
-    if (!on) return this.goTo(this.pipe, this.at);
-    this.ctx.places.remember();
-    this.comparing = true;
-    if (this.paneTabs.selected === PANES[0].id) this.paneTabs.select("totals");
-    this.show();
-    this.shell.announce(sentenceText(this.stage.say));
-    this.ctx.changed();
   }
 
   /** @param {boolean} on */
@@ -361,7 +356,6 @@ export class PipelineExplorer extends Explorer {
       at: this.at,
       names: this.names,
       only: this.only,
-      ends: this.comparing,
     });
   }
 
