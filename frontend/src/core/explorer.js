@@ -3,18 +3,18 @@
 import { activeIn, h } from "./dom.js";
 import { bringIntoSight, scale } from "./fit.js";
 import { createFrame, showHelp } from "./frame.js";
-import { placeButtons, showLink } from "./share.js";
-import { edit, programText } from "./edit.js";
+import { nameOfPlace, placeButtons, showLink } from "./share.js";
+import { programText } from "./edit.js";
+import { focusSame } from "./focus.js";
 import { bindKeys } from "./keys.js";
 import { LATER } from "./later.js";
 import { formatList } from "./links.js";
 import { showSave } from "./save/menu.js";
 import { sentenceText } from "./sentence.js";
-import { shortened } from "./names.js";
 import { own } from "./ownrows.js";
 import { nextStep } from "./steps.js";
-import { createTabs } from "./tabs.js";
-import { createTimeline, rangeText } from "./timeline.js";
+import { createTimeline } from "./timeline.js";
+import { hintsOf, noteRange, partTabsOf, toolsOf } from "./tools.js";
 import { createTransport } from "./transport.js";
 /** @import { BaseView } from "../generated/common.js" */
 /** @import { Finder } from "./finder.js" */
@@ -161,53 +161,17 @@ export class Explorer {
    * @param {readonly number[]} kinds
    */
   showRange(range, kinds) {
-    if (!range) return this.shell.note(null);
-    const own = this.amountOf(range);
-    const message = rangeText(kinds, this.marks, range) + (own && ` · ${own}`);
-    const zoom = () => this.timeline.show(range);
-    const clear = () => this.timeline.select(null);
-    this.shell.note([
-      h("span", null, message),
-      this.button("magnify", "magnify the selected part", zoom),
-      this.button("✕", "clear the selection (Esc)", clear),
-    ]);
-    this.shell.announce(message);
-  }
-
-  /** The buttons that do to the timeline what the wheel and Shift do; where the tools are in a menu. */
-  filmTools() {
-    if (!this.timeline?.long) return null;
-    const around = Math.round(this.count / 12);
-    return h(
-      "span",
-      { class: "group film", role: "group", "aria-label": "timeline" },
-      this.button("+", "magnify the timeline (+)", () => this.timeline.zoom(0.6)),
-      this.button("−", "show more of the timeline (-)", () => this.timeline.zoom(1 / 0.6)),
-      this.button("select", "select a part of the run (Shift and drag)", () =>
-        this.timeline.select([Math.max(0, this.step - around), Math.min(this.count - 1, this.step + around)]),
-      ),
-    );
+    noteRange(this, range, kinds);
   }
 
   /**
    * Tabs that choose which part of `body` is shown where there is not room for all: its `data-on` names the part. When a
    * reader chooses, `redraw()` is called first.
    * @param {readonly { id: string, label: string }[]} items
-   * @param {{ label?: string, className?: string, redraw?: () => unknown }} options
+   * @param {Parameters<typeof partTabsOf>[2]} options
    */
-  partTabs(items, { label = "what to show", className = "narrow", redraw = () => {} } = {}) {
-    return createTabs({
-      label,
-      className,
-      items,
-      onSelect: (id, byReader) => {
-        this.body?.setAttribute("data-on", id);
-        if (this.active?.offsetParent === null) this.focus(); // what had the focus is hidden now
-        if (!byReader) return;
-        redraw();
-        this.ctx.changed();
-      },
-    });
+  partTabs(items, options = {}) {
+    return partTabsOf(this, items, options);
   }
 
   /**
@@ -226,18 +190,7 @@ export class Explorer {
    * @param {Child} own
    */
   tools(own = null, find = true) {
-    return h(
-      "span",
-      { class: "group tools" },
-      this.transport?.speed,
-      this.filmTools(),
-      own,
-      find && this.button("find", "find (/)", () => this.search.open()),
-      this.ctx.playground && this.programText && this.button("edit", "edit this program", () => edit(this)),
-      this.button("link", "link to this state (copied), bookmarks (b)", () => this.share()),
-      this.button("save", "save or print what is shown", () => this.save()),
-      this.button("?", "keys (?)", () => this.help()),
-    );
+    return toolsOf(this, own, find);
   }
 
   /**
@@ -245,18 +198,7 @@ export class Explorer {
    * @param {readonly (readonly [readonly string[], string])[]} list
    */
   hints(list) {
-    return h(
-      "span",
-      { class: "keys" },
-      list.map(([keys, label]) =>
-        h(
-          "span",
-          null,
-          keys.map((key) => [h("kbd", null, key), " "]),
-          label,
-        ),
-      ),
-    );
+    return hintsOf(list);
   }
 
   /**
@@ -397,10 +339,7 @@ export class Explorer {
 
   /** What this place is called: the step and the row. */
   placeName() {
-    const row = this.rows?.selected >= 0 ? this.rows.selected : this.count ? this.cursorRow() : -1;
-    const step = this.count ? `step ${this.step + 1}` : "";
-    const line = row >= 0 ? shortened(this.rows?.text(row) ?? "") : "";
-    return [step, line].filter(Boolean).join(": ") || this.view.title;
+    return nameOfPlace(this);
   }
 
   /**
@@ -445,13 +384,7 @@ export class Explorer {
    * @param {readonly string[]} names
    */
   refocus(before, names) {
-    if (!before || before.isConnected) return;
-    const same = names
-      .filter((name) => before.dataset[name])
-      .map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
-    /** @type {HTMLElement | null} */
-    const again = same.length ? this.root.querySelector(same.join()) : null;
-    (again ?? this.root).focus({ preventScroll: true });
+    focusSame(this.root, before, names);
   }
 
   /**

@@ -32,3 +32,19 @@ export function keepFocus(root) {
     for (const event of events) root.removeEventListener(event, listen, true);
   };
 }
+
+/**
+ * What had the focus and was drawn anew has it again, or the keys would go to the page; `names`: what its data tell it by.
+ * @param {HTMLElement} root
+ * @param {HTMLElement | null} before
+ * @param {readonly string[]} names
+ */
+export function focusSame(root, before, names) {
+  if (!before || before.isConnected) return;
+  const same = names
+    .filter((name) => before.dataset[name])
+    .map((name) => `[class~="${before.classList[0]}"][data-${name}="${before.dataset[name]}"]`);
+  /** @type {HTMLElement | null} */
+  const again = same.length ? root.querySelector(same.join()) : null;
+  (again ?? root).focus({ preventScroll: true });
+}

@@ -1,4 +1,5 @@
 // What leads elsewhere: a link to the state, bookmarks, and the buttons that go back to where a jump began.
+import { shortened } from "./names.js";
 import { fill, h, text } from "./dom.js";
 import { MOST_BOOKMARKS } from "./history.js";
 /** @import { Context, Frame } from "./types.js" */
@@ -157,4 +158,16 @@ function bookmarkList(frame, ctx, name) {
   );
   draw();
   return { el: [form, problem, list, where], field };
+}
+
+/**
+ * What a place is called: the step and the row.
+ * @param {import("./explorer.js").Explorer} explorer
+ */
+export function nameOfPlace(explorer) {
+  const { rows, count, view } = explorer;
+  const row = rows?.selected >= 0 ? rows.selected : count ? explorer.cursorRow() : -1;
+  const step = count ? `step ${explorer.step + 1}` : "";
+  const line = row >= 0 ? shortened(rows?.text(row) ?? "") : "";
+  return [step, line].filter(Boolean).join(": ") || view.title;
 }

@@ -1,8 +1,52 @@
 // What the reader chooses to look at: a function of the module, an order of the rows, a what-if; a part of the FusionExplorer.
-import { activeIn } from "../../core/dom.js";
+import { activeIn, fill, h } from "../../core/dom.js";
+import { createLegend } from "../../core/legend.js";
+import { drawQuestions, whatIf } from "./foot.js";
+import { MARKS, marksOf } from "./marks.js";
 import { sameStep } from "./model.js";
 
 export const choices = {
+  /** What depends on the variant as a whole: the timeline, the marks, the questions, the strip that tells what it changes. */
+  suppose() {
+    const { variant, model } = this;
+    this.timeline?.destroy();
+    this.timeline = this.timelineOf({
+      kinds: variant.steps.map(({ mark }) => mark),
+      marks: marksOf(variant.steps),
+      label: "decision",
+    });
+    fill(this.time, this.timeline.el);
+    fill(
+      this.legend,
+      createLegend({
+        marks: MARKS,
+        kinds: variant.steps.map(({ mark }) => mark),
+        onMark: (mark) => this.nextMark(mark),
+      }),
+    );
+    drawQuestions(this.questions, model.view, this.what, (what) => this.inquire(what));
+    this.question.hidden = this.what === 0;
+    fill(
+      this.question,
+      this.what > 0 && [
+        h("span", null, whatIf(model.variant(0), variant)),
+        h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is"),
+      ],
+    );
+    const order = this.whole.functions[this.function].variants[this.what].order.length > 0;
+    this.groupButton.hidden = !this.whole.functions.some(({ variants }) =>
+      variants.some(({ order: other }) => other.length > 0),
+    );
+    this.groupButton.disabled = !order;
+    this.groupButton.title = order
+      ? "bring the rows of each kernel together (g)"
+      : "the rows of each kernel are together";
+    this.groupButton.setAttribute("aria-pressed", String(this.grouped && order));
+    if (this.chooser) this.chooser.value = String(this.function);
+    this.rows.el.style.setProperty("--kernel-lanes", variant.lanes);
+    this.wires.moved();
+  },
+
   /** Which rows in which order are shown: no others are needed while this stays. */
   rowsShown() {
     return `${this.function} ${this.grouped ? this.what : "printed"}`;

@@ -1,27 +1,24 @@
 // The fusion explorer: the program is the axis; beside it who uses what, the pattern of each operator, and the groups
 // that become kernels while the reader steps through the decisions of the real pass.
 import { fill, h, text } from "../../core/dom.js";
-import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
-import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
-import { createRows } from "../../core/rows.js";
 import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
 import { ON_ROWS, PANES, createAside } from "./aside.js";
 import { checkFusion } from "./check.js";
 import { choices } from "./choices.js";
-import { fusionColumns } from "./columns.js";
 import { createFinder } from "./find.js";
 import { functionView, regrouped } from "./functions.js";
-import { drawQuestions, drawTotals, whatIf } from "./foot.js";
+import { drawTotals } from "./foot.js";
 import { createRowGroups, groupLanes, paint } from "./groups.js";
 import { bindings } from "./keys.js";
-import { MARKS, MERGED, REFUSED, marksOf } from "./marks.js";
+import { MARKS, MERGED, REFUSED } from "./marks.js";
 import { createModel, startOf } from "./model.js";
 import { drawKernels, drawTree, drawWhy, patternList } from "./panes.js";
-import { createWires } from "./wires.js";
+import { pointing } from "./pointing.js";
+import { buildRows } from "./table.js";
 import css from "./style.css";
 /** @import { FusionView } from "../../generated/fusion.js" */
 /** @import { FunctionView } from "./model.js" */
@@ -29,7 +26,6 @@ import css from "./style.css";
 
 addStyle(css);
 
-const LINE = 30 * scale();
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -60,6 +56,9 @@ export class FusionExplorer extends Explorer {
   regroup = choices.regroup;
   inquire = choices.inquire;
   nextQuestion = choices.nextQuestion;
+  suppose = choices.suppose;
+  named = pointing.named;
+  hovered = pointing.hovered;
   /** @type {ReturnType<typeof createModel>} */
   model = LATER;
   /** @type {{ root: any; members: any; }} */
@@ -88,7 +87,7 @@ export class FusionExplorer extends Explorer {
   totals = LATER;
   /** @type {HTMLSpanElement} */
   questions = LATER;
-  /** @type {ReturnType<typeof createWires>} */
+  /** @type {ReturnType<typeof import("./wires.js").createWires>} */
   wires = LATER;
   /** @type {{ what: number; step: number; }} */
   anchor = LATER;
@@ -200,71 +199,7 @@ export class FusionExplorer extends Explorer {
   }
 
   buildRows() {
-    const now = () => ({ variant: this.variant, groups: this.groups, entries: this.rowGroups.entries });
-    this.rows = createRows({
-      view: this.view,
-      label: `program of ${this.view.title}, with uses, patterns and kernels`,
-      lineHeight: LINE,
-      foldLists: true,
-      columns: fusionColumns(this.model, now, (row) => this.visit(row)),
-      hooks: {
-        select: (row, byReader) => byReader && this.ctx.changed(),
-        hover: (hit) =>
-          this.hovered(
-            hit ? (hit.ref >= 0 ? hit.ref : (this.model.onRow[hit.row]?.at(-1) ?? -1)) : -1,
-            hit?.row ?? -1,
-          ),
-        layout: (columns) => {
-          if (columns) this.wires?.moved();
-          this.wire();
-        },
-        fold: () => this.ctx.changed(),
-        activate: (row) => this.ask(row),
-      },
-    });
-    this.rows.el.classList.add("fusion-grid");
-    this.wires = createWires(this.model, this.rows, LINE);
-  }
-
-  /** What depends on the variant as a whole: the timeline, the marks, the questions, the strip that tells what it changes. */
-  suppose() {
-    const { variant, model } = this;
-    this.timeline?.destroy();
-    this.timeline = this.timelineOf({
-      kinds: variant.steps.map(({ mark }) => mark),
-      marks: marksOf(variant.steps),
-      label: "decision",
-    });
-    fill(this.time, this.timeline.el);
-    fill(
-      this.legend,
-      createLegend({
-        marks: MARKS,
-        kinds: variant.steps.map(({ mark }) => mark),
-        onMark: (mark) => this.nextMark(mark),
-      }),
-    );
-    drawQuestions(this.questions, model.view, this.what, (what) => this.inquire(what));
-    this.question.hidden = this.what === 0;
-    fill(
-      this.question,
-      this.what > 0 && [
-        h("span", null, whatIf(model.variant(0), variant)),
-        h("button", { class: "btn", type: "button", onclick: () => this.inquire(0) }, "as it is"),
-      ],
-    );
-    const order = this.whole.functions[this.function].variants[this.what].order.length > 0;
-    this.groupButton.hidden = !this.whole.functions.some(({ variants }) =>
-      variants.some(({ order: other }) => other.length > 0),
-    );
-    this.groupButton.disabled = !order;
-    this.groupButton.title = order
-      ? "bring the rows of each kernel together (g)"
-      : "the rows of each kernel are together";
-    this.groupButton.setAttribute("aria-pressed", String(this.grouped && order));
-    if (this.chooser) this.chooser.value = String(this.function);
-    this.rows.el.style.setProperty("--kernel-lanes", variant.lanes);
-    this.wires.moved();
+    buildRows(this);
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -462,44 +397,6 @@ export class FusionExplorer extends Explorer {
     if (this.turned()) this.place(this.narrowTabs.selected);
     this.wires.moved();
     this.wire();
-  }
-
-  /**
-   * A name in a sentence; one that belongs to a single operator lights its row and leads there.
-   * @param {string} name
-   */
-  named(name) {
-    const n = this.model.face(this.model.named.get(name) ?? -1);
-    if (n < 0) return h("code", null, name);
-    const { row } = this.model.nodes[n];
-    return h(
-      "code",
-      {
-        class: "named",
-        onpointerenter: () => this.hovered(n, row),
-        onpointerleave: () => this.hovered(-1, -1),
-        onclick: () => this.visit(row),
-      },
-      name,
-    );
-  }
-
-  /**
-   * Linked highlighting: an operator, its operands and its users.
-   * @param {number} n
-   * @param {number} row
-   */
-  hovered(n, row) {
-    this.rows.mark("hover", row >= 0 ? [row] : []);
-    if (n === this.hover) return;
-    this.hover = n;
-    const { nodes, sources, users, face } = this.model;
-    const near = face(n) < 0 ? [] : [...sources[face(n)], ...users[face(n)]];
-    this.rows.mark(
-      "linked",
-      near.map((other) => nodes[other].row),
-    );
-    this.rows.light(n < 0 ? [] : [n]);
   }
 
   // --- keyboard -------------------------------------------------------------------------------------

@@ -1,24 +1,21 @@
 // The memory explorer: the program is the axis; beside it how long each value is needed and in which buffer it is, while
 // the reader steps through the plan; and the same for other plans, made beforehand.
 import { fill, h, text } from "../../core/dom.js";
-import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
-import { createLegend } from "../../core/legend.js";
 import { integer, parseList } from "../../core/links.js";
-import { createRows } from "../../core/rows.js";
-import { sentence, sentenceText } from "../../core/sentence.js";
+import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
 import { ON_ROWS, PANES, WINDOW, createAside, timeWindow } from "./aside.js";
 import { checkMemory } from "./check.js";
-import { drawChoices, drawTotals } from "./choices.js";
-import { memoryColumns } from "./columns.js";
 import { createFinder } from "./find.js";
 import { bindings } from "./keys.js";
 import { MARKS } from "./marks.js";
-import { createModel, sameStep } from "./model.js";
-import { createMoment } from "./moment.js";
+import { createModel } from "./model.js";
 import { createArena, drawInUse } from "./panes.js";
+import { plans } from "./plans.js";
+import { pointing } from "./pointing.js";
+import { buildRows } from "./table.js";
 import { size } from "../fusion/columns.js";
 import css from "./style.css";
 /** @import { MemoryView } from "../../generated/memory.js" */
@@ -26,7 +23,6 @@ import css from "./style.css";
 
 addStyle(css);
 
-const LINE = 30 * scale();
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -49,6 +45,12 @@ export function mountMemory(root, view, ctx) {
 
 /** @extends {Explorer<MemoryView>} */
 export class MemoryExplorer extends Explorer {
+  suppose = plans.suppose;
+  drawChoices = plans.drawChoices;
+  choose = plans.choose;
+  nextPlan = plans.nextPlan;
+  named = pointing.named;
+  hovered = pointing.hovered;
   /** @type {HTMLSpanElement} */
   time = LATER;
   /** @type {HTMLSpanElement} */
@@ -73,7 +75,7 @@ export class MemoryExplorer extends Explorer {
   onLife = LATER;
   /** @type {ReturnType<typeof createArena>} */
   arena = LATER;
-  /** @type {ReturnType<typeof createMoment>} */
+  /** @type {ReturnType<typeof import("./moment.js").createMoment>} */
   moment = LATER;
 
   /**
@@ -116,36 +118,12 @@ export class MemoryExplorer extends Explorer {
   // --- building -------------------------------------------------------------------------------------
 
   build() {
-    const { view, ctx, model } = this;
     this.frameOf("Memory, step by step");
     this.time = h("span", { class: "grow memory-time" });
     this.legend = h("span", null);
     this.plan = h("p", { class: "plan", hidden: true });
     this.choices = h("div", { class: "choices-of-plan", role: "group", "aria-label": "which plan" });
-    this.rows = createRows({
-      view,
-      label: `program of ${view.title}, with the lifetime and the buffer of each value`,
-      lineHeight: LINE,
-      fit: true,
-      foldLists: true,
-      columns: memoryColumns(
-        model,
-        () => this.variant,
-        (value) => this.visit(model.values[value].row),
-      ),
-      hooks: {
-        select: (row, byReader) => byReader && ctx.changed(),
-        fold: () => ctx.changed(),
-        activate: (row) => this.ask(row),
-        hover: (hit) =>
-          this.hovered(
-            hit ? (hit.ref >= 0 ? hit.ref : (model.onRow[hit.row]?.[0] ?? -1)) : -1,
-            hit?.row ?? -1,
-          ),
-      },
-    });
-    this.rows.el.classList.add("memory-grid");
-    this.moment = createMoment(this.rows);
+    buildRows(this);
     this.finder = createFinder(this);
     this.search = this.finder.search;
     this.shell.bar.append(this.transport.el, this.time, this.counter, this.tools());
@@ -184,50 +162,6 @@ export class MemoryExplorer extends Explorer {
         this.hovered(value, this.model.values[value]?.row ?? -1, life);
       },
     });
-  }
-
-  /** What depends on the plan as a whole: the timeline, the marks, the bars, the sentence that tells what it is. */
-  suppose() {
-    const { variant, model } = this;
-    const kinds = variant.steps.map(({ mark }) => mark);
-    this.timeline?.destroy();
-    this.timeline = this.timelineOf({
-      kinds,
-      profile: variant.live,
-      valueText: (step) => `step ${step} of ${this.count - 1}: ${this.spoken(step)}`,
-    });
-    const share = variant.peak / (this.count - 1);
-    fill(
-      this.time,
-      this.timeline.el,
-      h(
-        "span",
-        {
-          class: "peak-mark",
-          style: { left: `calc(9px + ${share} * (100% - 18px))` },
-          "aria-hidden": "true",
-        },
-        h("span", { class: share > 0.85 ? "left" : "" }, "peak"),
-      ),
-    );
-    fill(this.legend, createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }));
-    this.drawChoices();
-    drawTotals(this.totals, variant, model.variant(0));
-    this.plan.hidden = variant.index === 0;
-    fill(this.plan, sentence(variant.say));
-    this.rows.relayout();
-    this.arena.draw(variant);
-  }
-
-  drawChoices() {
-    const time = this.count > WINDOW && { whole: this.whole, set: (whole) => this.setWhole(whole) };
-    drawChoices(
-      this.choices,
-      this.model,
-      this.chosen,
-      (axis, choice) => this.choose(this.chosen.map((at, i) => (i === axis ? choice : at))),
-      time,
-    );
   }
 
   /**
@@ -367,40 +301,6 @@ export class MemoryExplorer extends Explorer {
     return true;
   }
 
-  // --- other plans ----------------------------------------------------------------------------------
-
-  /**
-   * Another plan, with the cursor at the same value where it is computed there too.
-   * @param {number[]} chosen
-   */
-  choose(chosen) {
-    const from = this.variant;
-    if (chosen.every((choice, i) => choice === this.chosen[i])) return;
-    this.transport.stop();
-    const inside = this.choices.contains(this.active) ? this.active.dataset.axis : null;
-    this.ctx.places.remember();
-    this.chosen = chosen;
-    this.suppose();
-    this.go(from === this.variant ? this.step : sameStep(from, this.step, this.variant), true);
-    this.keepSteps();
-    if (this.search.state().query) this.search.run();
-    if (inside !== null)
-      this.choices
-        .querySelector(`[data-axis="${inside}"][aria-pressed="true"]`)
-        ?.focus({ preventScroll: true });
-    this.shell.announce(`${sentenceText(this.variant.say)} ${this.spoken(this.step)}`);
-    this.ctx.changed();
-  }
-
-  /**
-   * The next plan that is another one.
-   * @param {number} by
-   */
-  nextPlan(by) {
-    const { variants } = this.view;
-    this.choose(this.model.choicesOf((this.model.at(this.chosen) + by + variants.length) % variants.length));
-  }
-
   // --- what is shown beside ------------------------------------------------------------------------
 
   pane() {
@@ -464,48 +364,6 @@ export class MemoryExplorer extends Explorer {
 
   resized() {
     if (this.turned()) this.place(this.narrowTabs.selected);
-  }
-
-  /**
-   * A name in a sentence; one that belongs to a single value lights its row and leads there.
-   * @param {string} name
-   */
-  named(name) {
-    const n = this.model.named.get(name) ?? -1;
-    const row = this.model.values[n]?.row ?? -1;
-    if (row < 0) return h("code", null, name);
-    return h(
-      "code",
-      {
-        class: "named",
-        onpointerenter: () => this.hovered(n, row),
-        onpointerleave: () => this.hovered(-1, -1),
-        onclick: () => this.visit(row),
-      },
-      name,
-    );
-  }
-
-  /**
-   * Linked highlighting: a value, and all others that have its buffer.
-   * @param {number} value
-   * @param {number} row
-   */
-  hovered(value, row, life = this.variant.lifeOf[value] ?? -1) {
-    this.rows.mark("hover", row >= 0 ? [row] : []);
-    if (life === this.hover) return;
-    this.hover = life;
-    const { lives, buffers } = this.variant;
-    const together =
-      life < 0
-        ? []
-        : buffers[lives[life].buffer].lives.map((other) => this.model.values[lives[other].value]?.row ?? -1);
-    this.rows.mark(
-      "linked",
-      together.filter((other) => other >= 0),
-    );
-    this.rows.light(value < 0 ? [] : [value]);
-    this.arena.light(life);
   }
 
   // --- keyboard -------------------------------------------------------------------------------------
