@@ -11,24 +11,10 @@ import { watchPointer } from "./rowpointer.js";
 import { registerGrid } from "./save/tables.js";
 import { ShownRows } from "./shownrows.js";
 import { createWhole } from "./whole.js";
-/** @import { View } from "./operators.js" */
-/** @import { Column, Keep, RowHooks } from "./types.js" */
+/** @import { Keep, RowsOptions } from "./types.js" */
 
 /** Of more rows than these, only those in and around the window are in the page. */
 const VIRTUAL_ABOVE = 100;
-/**
- * @typedef {object} RowsOptions
- * @property {View} view
- * @property {string} label
- * @property {readonly Column[]} [columns] after the program's own
- * @property {RowHooks} [hooks]
- * @property {number} [lineHeight]
- * @property {boolean} [fit]
- * @property {boolean} [foldLists] whether long runs of parameters fold
- * @property {string} [title] stands above the program's own column
- * @property {((row: number, hidden: number) => string) | null} [note] what a folded block says of its hidden rows
- * @property {((row: number) => (token: number) => string) | null} [tokenClass] a further class of a row's tokens, by their index
- */
 /** A row in the page, with where it stands. @typedef {HTMLElement & { rxAt?: number, rxTop?: number }} PlacedRow */
 
 const OVERSCAN = 12;

@@ -109,6 +109,26 @@ export interface RowHooks {
   activate?(row: number): unknown;
 }
 
+/** What `createRows` draws, and how. */
+export interface RowsOptions {
+  view: import("./operators.js").View;
+  label: string;
+  /** After the program's own. */
+  columns?: readonly Column[];
+  hooks?: RowHooks;
+  lineHeight?: number;
+  /** Whether the program's column is as wide as its longest line, within reason. */
+  fit?: boolean;
+  /** Whether long runs of parameters fold. */
+  foldLists?: boolean;
+  /** Stands above the program's own column. */
+  title?: string;
+  /** What a folded block says of its hidden rows. */
+  note?: ((row: number, hidden: number) => string) | null;
+  /** A further class of a row's tokens, by their index. */
+  tokenClass?: ((row: number) => (token: number) => string) | null;
+}
+
 /** The program's rows, as `createRows` returns them. */
 export type Rows = ReturnType<typeof import("./rows.js").createRows>;
 export type Search = ReturnType<typeof import("./search.js").createSearch>;

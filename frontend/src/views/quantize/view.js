@@ -15,6 +15,7 @@ import { createFinder } from "./find.js";
 import { bindings } from "./keys.js";
 import { COMPARE, GONE, MARKS, PHASES, REALIZE } from "./marks.js";
 import { compared, createModel, phaseOf } from "./model.js";
+import { pointing } from "./pointing.js";
 import {
   COLUMNS,
   createAside,
@@ -57,6 +58,8 @@ export function mountQuantize(root, view, ctx) {
 
 /** @extends {Explorer<QuantizeView>} */
 export class QuantizeExplorer extends Explorer {
+  nameIn = pointing.nameIn;
+  hovered = pointing.hovered;
   /** @type {{ [k: string]: HTMLDivElement; }} */
   panes = LATER;
   /** @type {import("../../core/types.js").Tabs} */
@@ -411,42 +414,6 @@ export class QuantizeExplorer extends Explorer {
   resized() {
     if (this.turned()) this.place(this.narrowTabs.selected);
     if (this.pane() === "line") this.drawPane();
-  }
-
-  /**
-   * A name in a sentence leads to its row.
-   * @param {string} name
-   */
-  nameIn(name) {
-    const row = this.model.rowNamed(name.split(" ")[0], this.cursorRow());
-    if (row < 0) return h("code", null, name);
-    return h(
-      "code",
-      {
-        class: "named",
-        onpointerenter: () => this.rows.mark("linked", [row]),
-        onpointerleave: () => this.rows.mark("linked", []),
-        onclick: () => this.visit(row),
-      },
-      name,
-    );
-  }
-
-  /**
-   * Linked highlighting: a value wherever it is named, in both programs, and the row beside which it stands.
-   * @param {Partial<Hit> | null} hit
-   */
-  hovered(hit) {
-    const { items } = this.model;
-    this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);
-    const refs = new Set();
-    if (hit?.ref >= 0) refs.add(hit.ref);
-    else if (hit) items.forEach(({ row }, ref) => row === hit.row && refs.add(ref));
-    this.rows.mark(
-      "linked",
-      [...refs].map((ref) => this.model.rowOfItem(ref)).filter((row) => row >= 0 && row !== hit?.row),
-    );
-    this.rows.light([...refs]);
   }
 
   destroy() {

@@ -18,10 +18,11 @@ import { createQueue, drawFoot } from "./strips.js";
 import { MARKS } from "./marks.js";
 import { drawClasses, drawConstraints, drawWhy } from "./panes.js";
 import { bindings } from "./keys.js";
-import { createReplay, finalState, membersOf, relationsOf, stepsOf, touched, uniqueNames } from "./state.js";
+import { createReplay, finalState, relationsOf, stepsOf, touched, uniqueNames } from "./state.js";
 import { createQuestion } from "./select.js";
 import { createWires } from "./wires.js";
 import conflictCss from "./conflict.css";
+import { pointing } from "./pointing.js";
 import css from "./style.css";
 /** @import { TypesView } from "../../generated/types.js" */
 /** @import { Context, Hit, State } from "../../core/types.js" */
@@ -60,6 +61,8 @@ export function mountTypes(root, view, ctx) {
 
 /** @extends {Explorer<TypesView>} */
 export class TypesExplorer extends Explorer {
+  named = pointing.named;
+  hovered = pointing.hovered;
   /** @type {HTMLDivElement} */
   conflict = LATER;
   /** @type {HTMLDivElement} */
@@ -330,21 +333,6 @@ export class TypesExplorer extends Explorer {
     if (to !== this.step) this.go(to);
   }
 
-  /**
-   * A name in a sentence; one that belongs to a single variable lights it in every column.
-   * @param {string} name
-   */
-  named(name) {
-    const v = this.byName.get(name) ?? -1;
-    if (v < 0) return h("code", null, name);
-    const enter = () => this.hovered({ row: -1, ref: v });
-    return h(
-      "code",
-      { class: "named", onpointerenter: enter, onpointerleave: () => this.hovered(null) },
-      name,
-    );
-  }
-
   // --- what is shown beside ------------------------------------------------------------------------
 
   watched() {
@@ -422,35 +410,6 @@ export class TypesExplorer extends Explorer {
     this.wire();
     this.paneWidth = this.panes.graph.clientWidth;
     if (this.ready && this.pane() === "graph") this.drawPane();
-  }
-
-  /**
-   * Linked highlighting: what the pointer or the focus is on, in every column.
-   * @param {Partial<Hit> | null} hit
-   */
-  hovered(hit) {
-    const v = hit ? Number(hit.target?.closest?.("[data-var]")?.dataset.var ?? hit.ref) : -1;
-    const rel = hit
-      ? Number(/** @type {any} */ (hit).rel ?? hit.target?.closest?.("[data-rel]")?.dataset.rel ?? -1)
-      : -1;
-    const vars = new Set(this.view.variables[v] ? membersOf(this.state, v) : []);
-    const rels = new Set(this.view.variables[v] ? this.relsOf[v] : rel >= 0 ? [rel] : []);
-    if (rel >= 0) for (const other of this.view.relations[rel].variables) vars.add(other);
-    const before = this.hover;
-    this.hover = vars.size || rels.size ? { vars, rels, hover: true } : null;
-    this.rows.mark("hover", hit && hit.row >= 0 ? [hit.row] : []);
-    if (!before && !this.hover) return;
-    const linked = [
-      ...[...vars].map((at) => this.view.variables[at].row),
-      ...[...rels].map((at) => this.view.relations[at].row),
-    ];
-    this.rows.mark(
-      "linked",
-      linked.filter((row) => row >= 0),
-    );
-    this.rows.light(vars);
-    this.wire();
-    if (this.pane() === "graph" && this.view.variables.length < 60) this.drawPane();
   }
 
   // --- keyboard -------------------------------------------------------------------------------------
