@@ -269,7 +269,7 @@ def _quantized(program: Program, parsed: argparse.Namespace) -> tuple[object, li
 
 
 def _given(module: IRModule, texts: Sequence[str]) -> list[object]:
-    from ..views.evaluation.rerun import argument
+    from ..views.arguments import argument
 
     params = module["main"].params
     if len(texts) != len(params):

@@ -11,7 +11,7 @@ from ..ir.expr import Function, Var
 from ..ir.module import IRModule
 from ..ir.ndarray import NDArray
 from ..ir.types import TensorType
-from ..views.evaluation.rerun import argument
+from ..views.arguments import argument
 
 MAX_ELEMENTS = 20_000  # of a tensor that is filled in
 _NONE: Mapping[str, NDArray] = MappingProxyType({})

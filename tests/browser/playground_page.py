@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Dialog, Page, Route, expect
 from relay_book.playground import SCRIPTS, policy
 
 from relay_explorer import explore, relay
@@ -21,6 +21,8 @@ from tests.playground.models import layers
 DATA = ROOT / "frontend" / "test" / "data"
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+<style>body {{ background: white; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #16171a; }} }}</style>
 <meta http-equiv="Content-Security-Policy" content="{policy()}"></head>
 <body><main><h1>Playground</h1><div class="relay-playground" data-files="/playground/">missing</div></main>
 {"".join(f'<script src="/{name}"></script>' for name in SCRIPTS)}</body></html>"""
@@ -28,7 +30,7 @@ PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Pla
 CHAPTER = """<!doctype html><html lang="en" data-content_root="../"><head><meta charset="utf-8">
 <title>A chapter</title>
 <link rel="icon" href="data:,"></head><body><main><h1>A chapter</h1>
-<div class="relay-explorer" id="rx-diamond"><script type="application/json">%s</script></div></main>
+<div class="relay-explorer" id="rx-view"><script type="application/json">%s</script></div></main>
 <script src="/relay_explorer.js"></script></body></html>"""
 FIRST = 60_000  # ms until Python has started, on a machine that is busy with other tests
 
@@ -39,6 +41,21 @@ class Visit:
 
     page: Page
     troubles: list[str] = field(default_factory=list)
+
+    def listen(self) -> None:
+        """Note the errors and dialogs of the page."""
+        self.page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
+        self.page.on(
+            "console", lambda m: self.troubles.append(f"console: {m.text}") if m.type == "error" else None
+        )
+        self.page.on("dialog", self._refuse)
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def run(self) -> None:
+        self.page.get_by_role("button", name="Run").click()
 
     def write(self, text: str) -> None:
         """Replace the program, as a reader does who pastes another."""
@@ -58,6 +75,7 @@ def playground_site(playground_files: Path) -> dict[str, bytes]:
         "/": PAGE.encode(),
         "/book/playground.html": PAGE.encode(),
         "/book/chapter.html": (CHAPTER % (DATA / "fusion_diamond.json").read_text("utf-8")).encode(),
+        "/book/pipeline.html": (CHAPTER % (DATA / "pipeline_shared.json").read_text("utf-8")).encode(),
         "/book/model.html": (CHAPTER % _imported()).encode(),
         "/relay_explorer.js": script().encode(),
         **{f"/playground/{path.name}": path.read_bytes() for path in playground_files.glob("*.js")},
@@ -71,7 +89,9 @@ def _imported() -> str:
 
 @pytest.fixture(scope="module")
 def visit(browser: Browser, playground_site: dict[str, bytes]) -> Iterator[Callable[..., Visit]]:
-    """Open the page; at the end no page may have asked for anything else, or have logged an error."""
+    """Open the page; at the end no page may have asked for anything else, logged an error or opened a
+    dialog.
+    """
     visits: list[Visit] = []
 
     def open_(width: int = 1280, height: int = 800, scheme: str = "light", path: str = "/") -> Visit:
@@ -92,10 +112,7 @@ def visit(browser: Browser, playground_site: dict[str, bytes]) -> Iterator[Calla
             route.fulfill(body=playground_site[url.path], content_type=kind)
 
         seen.page.route("**/*", serve)
-        seen.page.on("pageerror", lambda error: seen.troubles.append(f"error: {error}"))
-        seen.page.on(
-            "console", lambda m: seen.troubles.append(f"console: {m.text}") if m.type == "error" else None
-        )
+        seen.listen()
         seen.page.goto(ORIGIN + path)
         return seen
 
@@ -108,6 +125,6 @@ def running(visit: Callable[..., Visit]) -> Visit:
     """One page in which Python runs, which the tests share because starting it takes seconds."""
     seen = visit()
     expect(seen.page.get_by_text("They come from this site")).to_be_visible()
-    seen.page.get_by_role("button", name="Run").click()
+    seen.run()
     seen.explorer("types")
     return seen

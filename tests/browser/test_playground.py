@@ -109,3 +109,16 @@ def test_a_file_of_text_is_opened_and_another_is_refused(running: Visit) -> None
     text = b"def @main(%dropped: float32) { %dropped }"
     chooser.set_input_files({"name": "p.relay", "mimeType": "text/plain", "buffer": text})
     expect(page.locator(".picture")).to_contain_text("%dropped")
+
+
+def test_an_edited_explorer_keeps_its_passes_and_its_step(visit: Callable[..., Visit]) -> None:
+    """The playground shows what the chapter's explorer showed, in the step in which it was left."""
+    seen = visit(path="/book/pipeline.html")
+    page = seen.page
+    page.locator(".rx").press("End")
+    page.locator(".rx").press("ArrowLeft")
+    count = page.locator(".count").inner_text()
+    page.get_by_role("button", name="edit this program").click()
+    seen.explorer("pipeline")
+    assert page.locator('[data-option="passes"] input').last.input_value() == "FuseOps(fuse_opt_level=2)"
+    expect(page.locator(".count")).to_have_text(count)

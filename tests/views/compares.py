@@ -63,7 +63,10 @@ def batch() -> CompareView:
 def passes() -> CompareView:
     module = models.load("mobilenet")
     return compare_view(
-        module, Sequential("SimplifyInference")(module), ("mobilenet", "after SimplifyInference")
+        module,
+        Sequential("SimplifyInference")(module),
+        ("mobilenet", "after SimplifyInference"),
+        passes="SimplifyInference",
     )
 
 

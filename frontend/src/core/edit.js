@@ -32,18 +32,43 @@ export function programText(rows) {
 }
 
 /**
+ * The options with which the playground makes the same view: its passes, its arguments.
+ * @param {any} view
+ * @returns {import("../playground/types.js").Options}
+ */
+export function optionsOf(view) {
+  if (view.view === "pipeline") {
+    const [passes, against] = view.pipelines.map((/** @type {{ stages: number[] }} */ { stages }) =>
+      stages
+        .slice(1)
+        .map((stage) => view.stages[stage].text || view.stages[stage].name)
+        .join(", "),
+    );
+    return against ? { passes, against } : { passes };
+  }
+  if (view.view === "compare") return view.passes ? { passes: view.passes } : {};
+  if (view.view === "evaluation" || view.view === "machine")
+    return view.texts.length ? { args: view.texts } : {};
+  return {};
+}
+
+/**
  * Opens the playground with the explorer's program: directly in the book, elsewhere by a link to the published one.
  * @param {Explorer} explorer
  */
 export async function edit(explorer) {
   const { shell, ctx, view } = explorer;
   const text = explorer.programText ?? "";
-  const kind = /** @type {{ view: string }} */ (/** @type {unknown} */ (view)).view;
+  const { view: kind, passes } = /** @type {{ view: string, passes?: string | null }} */ (
+    /** @type {unknown} */ (view)
+  );
+  // Two programs that no passes relate are compared by a command; the playground has one program.
+  const absent = ABSENT.includes(kind) || (kind === "compare" && !passes);
   const fragment = await formatLink({
     text,
-    view: ABSENT.includes(kind) ? OTHERWISE : kind,
-    options: {},
-    state: ABSENT.includes(kind) ? "" : ctx.link().token,
+    view: absent ? OTHERWISE : kind,
+    options: absent ? {} : optionsOf(view),
+    state: absent ? "" : ctx.link().token,
   });
   const { address, here } = ctx.playground ?? { address: "", here: false };
   if (here && fragment) {

@@ -1,7 +1,10 @@
 // Derived from the dataclasses of relay_explorer/views by `make views`.
 import type * as common from "./common.js";
 
-/** A recorded run, step by step. `totals` are of the whole run. */
+/**
+ * A recorded run, step by step. `totals` are of the whole run. `texts` are the arguments as the playground reads
+ * them ("": one that is too large to be written).
+ */
 export interface EvaluationView extends common.BaseView {
   view: "evaluation";
   names: NameRow[];
@@ -15,6 +18,7 @@ export interface EvaluationView extends common.BaseView {
   totals: Record<string, number>;
   start: number;
   live: Live | null;
+  texts: string[];
 }
 
 /** An expression that can have a value in a frame: its name ("" if it has none), its row and its kind. */

@@ -5,7 +5,8 @@ import type * as memory from "./memory.js";
 /**
  * A recorded run of the virtual machine. `totals` are of the whole run; `gap` is the step that stands for the
  * omitted ones, and their number. `plan` is the graph executor's plan of the same program, if it can run it;
- * otherwise `without` says why not.
+ * otherwise `without` says why not. `texts` are the arguments as the playground reads them ("": one that is too
+ * large to be written).
  */
 export interface MachineView extends common.BaseView {
   view: "machine";
@@ -20,6 +21,7 @@ export interface MachineView extends common.BaseView {
   start: number;
   plan: memory.MemoryView | null;
   without: string[];
+  texts: string[];
 }
 
 /**

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...ir.errors import RelayError
 from ...ir.module import IRModule
@@ -36,9 +36,10 @@ def build(
         )
     first, first_name = (module, name) if passes is None else _after(module, passes)
     if against is None:
-        return compare_view(module, first, (name, first_name), source.asked_title)
+        return compare_view(module, first, (name, first_name), source.asked_title, _text(passes))
     second, second_name = _after(module, against) if is_pipeline(against) else _other(against)
-    return compare_view(first, second, (first_name, second_name), source.asked_title)
+    text = _text(against) if passes is None and is_pipeline(against) else None
+    return compare_view(first, second, (first_name, second_name), source.asked_title, text)
 
 
 def is_pipeline(x: object) -> bool:
@@ -75,6 +76,16 @@ def _after(module: IRModule, passes: object) -> tuple[IRModule, str]:
         )
     more = f" … {names[-1]}" if len(names) > 3 else "".join(f", {name}" for name in names[1:])
     return result, f"after {names[0]}{more}" if names else "as given"
+
+
+def _text(passes: Any) -> str | None:
+    """Return a pipeline as text; a function has none."""
+    from ...transform import Sequential
+    from ...transform.infrastructure import Pass
+
+    if isinstance(passes, Pass):
+        return str(passes)
+    return str(Sequential(passes)) if isinstance(passes, (str, list, tuple)) else None
 
 
 def _other(against: object) -> tuple[IRModule, str]:

@@ -10,7 +10,7 @@ from ...ir.lazy_dataclass import dataclass
 from ..fates import Fate
 from ..format import Passage, Remark, Row, Sentence, View, spoken
 from ..ir.format import IRView
-from ..schema import Amount, Count, Flat, OneOf, Size
+from ..schema import Amount, Count, Flat, OneOf, Size, Wire
 
 RowOfSide = Annotated[int, Count(-1)]
 PairOrNone = Annotated[int, Count(-1)]
@@ -87,6 +87,7 @@ class Measure(NamedTuple):
 class CompareView(View):
     """Two programs, A and B, each with its graph. `partners` has, for each node of A, the corresponding node
     of B or -1. The first of the `differences` is the summary; those of signatures come before the others.
+    `passes` is the pipeline, as text, that makes B of A, where that is how B came about.
     """
 
     kind: ClassVar[str] = "compare"
@@ -98,6 +99,7 @@ class CompareView(View):
     differences: Annotated[tuple[Difference, ...], Size(least=1)]
     counts: tuple[OperatorCount, ...]
     measures: tuple[Measure, ...]
+    passes: Annotated[str | None, Wire(omitted=True)] = None
 
     def programs(self) -> tuple[tuple[Row, ...], ...]:
         return self.a.rows, self.b.rows

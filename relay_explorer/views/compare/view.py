@@ -21,9 +21,9 @@ MAX_DIFFERENCES = 5_000  # that a reader can step through; the rows have all of 
 
 
 def compare_view(
-    a: IRModule, b: IRModule, names: tuple[str, str] = ("A", "B"), title: str = ""
+    a: IRModule, b: IRModule, names: tuple[str, str] = ("A", "B"), title: str = "", passes: str | None = None
 ) -> CompareView:
-    """Build the view of two programs; `names` are theirs."""
+    """Build the view of two programs; `names` are theirs, `passes` make the second of the first."""
     sides = Side(a, names[0]), Side(b, names[1])
     source = correspondence(a, b)
     pairs = aligned(*sides, source)
@@ -44,6 +44,7 @@ def compare_view(
         differences=(first, *_differences(pairs, *sides, descent)),
         counts=counts,
         measures=_measures(*sides, *exprs),
+        passes=passes,
     )
 
 

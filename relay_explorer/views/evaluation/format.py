@@ -16,6 +16,7 @@ from ..schema import (
     RowIndex,
     RowOrNone,
     Spread,
+    Text,
     Wire,
     as_object,
 )
@@ -247,7 +248,9 @@ class Live(NamedTuple):
 
 @dataclass(frozen=True)
 class EvaluationView(View):
-    """A recorded run, step by step. `totals` are of the whole run."""
+    """A recorded run, step by step. `totals` are of the whole run. `texts` are the arguments as the
+    playground reads them ("": one that is too large to be written).
+    """
 
     kind: ClassVar[str] = "evaluation"
     names: tuple[NameRow, ...]
@@ -261,6 +264,7 @@ class EvaluationView(View):
     totals: dict[str, Amount]
     start: StepIndex
     live: Live | None = None
+    texts: Annotated[tuple[Text, ...], Wire(omitted=True)] = ()
 
     def opening(self) -> str:
         marks = [step.mark for step in self.steps[: self.start + 1]]

@@ -10,6 +10,7 @@ from ...execute.values import RefValue, Value
 from ...ir.adt import Match, Pattern, PatternConstructor, PatternTuple
 from ...ir.expr import Constant, Expr, Var
 from ...ir.scopes import LEAVES
+from ..arguments import parsable_texts
 from ..heap import Heap, object_box
 from ..words import counted
 from . import format as data
@@ -101,6 +102,7 @@ class _Builder:
             },
             start=self._start(),
             live=live,
+            texts=parsable_texts(evaluation.args),
         )  # fmt: skip
 
     def _params(self) -> tuple[Expr, ...]:

@@ -17,6 +17,7 @@ from ..schema import (
     RowIndex,
     RowOrNone,
     SentenceOrNone,
+    Text,
     Wire,
     as_object,
 )
@@ -216,7 +217,8 @@ class MachineFailure(NamedTuple):
 class MachineView(View):
     """A recorded run of the virtual machine. `totals` are of the whole run; `gap` is the step that stands for
     the omitted ones, and their number. `plan` is the graph executor's plan of the same program, if it can run
-    it; otherwise `without` says why not.
+    it; otherwise `without` says why not. `texts` are the arguments as the playground reads them ("": one that
+    is too large to be written).
     """
 
     kind: ClassVar[str] = "machine"
@@ -231,6 +233,7 @@ class MachineView(View):
     start: StepIndex
     plan: MemoryView | None
     without: SentenceOrNone
+    texts: Annotated[tuple[Text, ...], Wire(omitted=True)] = ()
 
     def instructions(self) -> dict[int, str]:
         """Return, by row, the instructions that came from it: `@main 0-3, 7`."""

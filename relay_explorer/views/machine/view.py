@@ -42,6 +42,7 @@ from ...ir.errors import RelayError
 from ...ir.expr import Expr
 from ...ir.module import IRModule
 from ...typing import check_types
+from ..arguments import parsable_texts
 from ..evaluation.sentences import plain, stopped
 from ..format import Sentence
 from ..memory.format import MemoryView
@@ -105,9 +106,11 @@ def machine_view(
             f"not {type(x).__name__}"
         )
     if isinstance(x, VMExecutable):
-        run = record_machine(x.machine, x.values(args, {}), limit=recorded, text=look)
+        values = x.values(args, {})
+        run = record_machine(x.machine, values, limit=recorded, text=look)
         module = x.mod if x.mod is not None else IRModule({})
-        return _Builder(run, MachineRows(shown_of(module, run.program)), title).view(*_planned(x.mod))
+        rows = MachineRows(shown_of(module, run.program))
+        return _Builder(run, rows, title).view(*_planned(x.mod), values)
     if x.mod is None:
         raise RelayError(
             "the program was loaded for the graph executor, and has no bytecode",
@@ -127,7 +130,7 @@ def _of_module(
     ready = module if compiled else prepared(module, OPT_LEVEL)
     program = compile_module(ready)
     run = record_machine(program, values, limit=limit, text=look)
-    return _Builder(run, MachineRows(shown(module, original, program)), title).view(*_planned(ready))
+    return _Builder(run, MachineRows(shown(module, original, program)), title).view(*_planned(ready), values)
 
 
 def shown_of(module: IRModule, program: VMProgram) -> IRModule:
@@ -179,7 +182,7 @@ class _Builder:
         self.numbers = {name: number for number, name in enumerate(run.program.functions)}
         self.steps: list[MachineStep] = []
 
-    def view(self, plan: MemoryView | None, without: Sentence) -> MachineView:
+    def view(self, plan: MemoryView | None, without: Sentence, args: Sequence[Value] = ()) -> MachineView:
         run = self.run
         late = run.steps[-1] if run.left_out and not run.stopped else None
         for step in run.steps[:-1] if late is not None else run.steps:
@@ -204,6 +207,7 @@ class _Builder:
             start=self._start(gap[0] if gap else -1),
             plan=plan,
             without=without,
+            texts=parsable_texts(args),
         )  # fmt: skip
 
     # -- the program

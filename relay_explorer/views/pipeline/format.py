@@ -84,7 +84,7 @@ class Aligned(NamedTuple):
 class Stage(NamedTuple):
     """The program after a pass. `align` has pairs of rows, the stage before's and its own, with their fate;
     `ms` is None where pages must not depend on the machine. `rewrites` are the first of the `told`
-    rewrites that the pass reported.
+    rewrites that the pass reported. `text` is the pass in the text of a pipeline, where it is not its name.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Stage(NamedTuple):
     ms: float | None
     rewrites: tuple[RewriteStep, ...] = ()
     told: Amount = 0
+    text: Annotated[str | None, Wire(omitted=True)] = None
 
 
 class Pipeline(NamedTuple):

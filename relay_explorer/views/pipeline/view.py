@@ -140,10 +140,11 @@ class _Builder:
         self, step: Pass, before: _Written, module: IRModule, ms: float | None, recorder: Recorder[Rewrite]
     ) -> _Written:
         name, what, source = step.info.name, _what(step), _source(step)
+        text = None if str(step) == name else str(step)
         if structural_equal(before.module, module):
             same = before._replace(stage=len(self.stages))
             say: Sentence = ("{0} changed nothing.", name)
-            self._stage(same, name, what, source, before, say, (), (), ms, Recorder(Rewrite), ())
+            self._stage(same, name, what, source, before, say, (), (), ms, Recorder(Rewrite), (), text)
             return same
         after = self._written(module, before)
         own = [self.items[n] for n in after.items.values()]
@@ -154,13 +155,13 @@ class _Builder:
             recorder, before.origins, after.origins, before.program.name, after.program.name
         )
         sentence = self._say(name, own, removed, pairs)
-        self._stage(after, name, what, source, before, sentence, pairs, removed, ms, recorder, steps)
+        self._stage(after, name, what, source, before, sentence, pairs, removed, ms, recorder, steps, text)
         return after
 
     def _stage(
         self, written: _Written, name: str, what: str, source: str, before: _Written | None, say: Sentence,
         align: tuple[Aligned, ...], removed: tuple[int, ...], ms: float | None, recorder:
-        Recorder[Rewrite], rewrites: tuple[RewriteStep, ...],
+        Recorder[Rewrite], rewrites: tuple[RewriteStep, ...], text: str | None = None,
     ) -> None:  # fmt: skip
         first = written.offset
         last = first + len(written.program.source) - 1
@@ -169,7 +170,7 @@ class _Builder:
         self.stages.append(
             Stage(
                 name, what, source, -1 if before is None else before.stage, first, last, same, say, align,
-                removed, totals, ms, rewrites, recorder.total,
+                removed, totals, ms, rewrites, recorder.total, text,
             )
         )  # fmt: skip
         self.written.append(written)
