@@ -7,12 +7,15 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..execute.record import LIMIT, Evaluation
+from ..execute.record import record as record_run
 from ..explorer import explore
 from ..ir.errors import RelayError
 from ..ir.expr import Function
 from ..ir.module import IRModule
 from ..text import parse
 from ..typing import Inference, record
+from ..views.source import Source
 from .arguments import arguments_of
 from .description import LEFT_OUT, MAX_MODEL, VIEWS, options_of
 from .highlight import tokens
@@ -23,6 +26,7 @@ SOURCE = "program"  # the name by which errors refer to the editor's text
 MAX_TEXT = 1_000_000  # characters of a program
 MAX_ANSWER = 12_000_000  # characters of a view's data; drawing more would stop the page
 MAX_STEPS = 20_000  # recorded steps of a run or of partial evaluation
+BUDGET = 100_000  # steps of a run, recorded or not: a page takes seconds for them
 MAX_PARAMS = 64  # parameters for which the page offers a field
 
 
@@ -70,7 +74,9 @@ class Session:
             question = _checked(json.loads(request))
             view = self._view(question, result)
         except Exception as error:  # anything else would end the worker, and with it the reader's session
-            result["problems"].append(problem(error, SOURCE))
+            told = problem(error, SOURCE)
+            if told not in result["problems"]:  # a view may stop at the error that inference has found
+                result["problems"].append(told)
         result["seconds"] = round(time.perf_counter() - start, 4)
         return f'{{"view":{view},{json.dumps(result, separators=(",", ":"))[1:]}'
 
@@ -124,7 +130,10 @@ class Session:
             if view != "sharing" or (isinstance(texts, list) and any(texts)):
                 chosen["args"] = arguments_of(module, texts, self._model.weights if self._model else {})
         title = _title(module) if model is None else ""
-        data = explore(subject, view, title=title, name=SOURCE, **chosen).to_json()
+        shown: Any = subject
+        if view == "evaluation":
+            shown, chosen = _run(subject, **chosen), {}
+        data = explore(shown, view, title=title, name=SOURCE, **chosen).to_json()
         if len(data) > MAX_ANSWER:
             raise RelayError(
                 f"the picture of this program would take {len(data):,} characters of data; "
@@ -132,6 +141,13 @@ class Session:
                 help=["record fewer steps", "or explore a part of the program"],
             )
         return data
+
+
+def _run(subject: object, args: Sequence[object], limit: int = LIMIT) -> Evaluation:
+    """Record a run, which a page ends sooner than a notebook does."""
+    source = Source(subject)
+    source.check_arguments(args)
+    return record_run(source.any_size, *args, limit=limit, budget=BUDGET)
 
 
 def _checked(question: Any) -> dict[str, Any]:

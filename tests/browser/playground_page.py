@@ -22,7 +22,7 @@ DATA = ROOT / "frontend" / "test" / "data"
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Playground</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <style>body {{ background: white; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #16171a; }} }}</style>
+@media (prefers-color-scheme: dark) {{ body {{ background: #16171a; color: white; }} }}</style>
 <meta http-equiv="Content-Security-Policy" content="{policy()}"></head>
 <body><main><h1>Playground</h1><div class="relay-playground" data-files="/playground/">missing</div></main>
 {"".join(f'<script src="/{name}"></script>' for name in SCRIPTS)}</body></html>"""
@@ -65,7 +65,7 @@ class Visit:
 
     def explorer(self, kind: str) -> None:
         """Wait for the explorer of a view of the program that is in the editor."""
-        expect(self.page.locator(f'.picture[data-view="{kind}"] .rx')).to_be_visible(timeout=FIRST)
+        expect(self.page.locator(f'.picture[data-view="{kind}"] .rx').first).to_be_visible(timeout=FIRST)
 
 
 @pytest.fixture(scope="module")

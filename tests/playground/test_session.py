@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +15,25 @@ from relay_explorer.playground.description import LEFT_OUT, VIEWS, description
 from relay_explorer.playground.session import MAX_TEXT, Session
 from relay_explorer.views.registry import views
 
+FRONTEND = Path(__file__).parents[2] / "frontend"
+# Imports of what is left out fail, as in the page; the errors that this causes are printed.
+SCRIPT = """
+import json, re, sys
+class LeftOut:
+    def find_spec(self, name, path, target=None):
+        package, _, inside = name.partition(".")
+        if package == "relay_explorer" and re.match(PATTERN, inside.replace(".", "/")):
+            raise ModuleNotFoundError(f"no module {name}", name=name)
+sys.meta_path.insert(0, LeftOut())
+from relay_explorer.playground.description import VIEWS
+from relay_explorer.playground.session import Session
+session = Session()
+text = "def @main(%x: Tensor[(2, 2), float32]) { sum(tanh(%x)) }"
+for view in sorted({*VIEWS} - {"source"}):
+    request = {"text": text, "view": view, "options": {"passes": "FuseOps"}}
+    for problem in json.loads(session.answer(json.dumps(request)))["problems"]:
+        print(view, problem["message"])
+"""
 LAYER = """\
 def @main(%x: Tensor[(1, 4), float32], %w: Tensor[(3, 4), float32]) {
   let %y = nn.dense(%x, %w);
@@ -144,3 +167,28 @@ def test_hostile_programs_are_answered(text: str, view: str) -> None:
     assert "the package failed" not in str(answer["problems"])
     assert len(json.dumps(answer)) < 13_000_000
     assert ask(session)["view"]["view"] == "types"
+
+
+ENDLESS = "def @main(%n: int32) -> int32 { %n + @main(%n + 1) }"
+
+
+def test_an_endless_run_is_stopped_soon() -> None:
+    answer = ask(Session(), ENDLESS, "evaluation", args=["0"])
+    assert answer["problems"] == []
+    assert "had not ended after" in answer["view"]["summary"]
+    assert answer["seconds"] < 15
+
+
+def test_an_error_is_told_once() -> None:
+    text = "def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) { add(%x, %y) }"
+    for view in sorted({*VIEWS} - {"source"}):
+        assert len(ask(Session(), text, view, args=["", ""], passes="FuseOps")["problems"]) == 1, view
+
+
+def test_no_view_needs_what_is_left_out_of_the_page() -> None:
+    """The compiler and the importers are not in the page: every view is made without them."""
+    left_out = re.search(r"LEFT_OUT =\s*/(.+?)/;", (FRONTEND / "playground.mjs").read_text("utf-8"))
+    assert left_out is not None
+    code = SCRIPT.replace("PATTERN", repr(left_out[1].replace("\\/", "/")))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [], done.stderr

@@ -123,6 +123,10 @@ export function createEditor({ parent, root, onChange, onRun, onLeave }) {
       view.setState(EditorState.create({ doc: text, extensions }));
     },
     focus: () => view.focus(),
+    blur: () => view.contentDOM.blur(),
+    get focused() {
+      return view.hasFocus;
+    },
     /** @param {number[]} tokens */
     color: (tokens) => view.dispatch({ effects: colored.of(tokens) }),
     /** @param {Problem[]} problems */

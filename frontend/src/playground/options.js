@@ -3,6 +3,9 @@ import { fill, h } from "../core/dom.js";
 /** @import { Description, Options } from "./types.js" */
 
 const LIMITS = ["200", "1000", "5000", "20000"];
+const NARROW = "(max-width: 620px)"; // as in style.css
+/** The types of arguments that the page fills in. */
+const FILLED = /^(Tensor|float|int|uint|bool)/;
 
 /**
  * The names of a pipeline as texts: split at the commas outside parentheses and quotes.
@@ -44,6 +47,8 @@ export class ViewOptions {
     this.description = description;
     this.onChange = onChange;
     this.el = h("div", { class: "options" });
+    /** Whether the reader opened or closed the settings of a run. @type {boolean | undefined} */
+    this.opened = undefined;
   }
 
   /**
@@ -77,8 +82,7 @@ export class ViewOptions {
       this.el,
       this.names.includes("passes") && this.passes("passes", "Passes"),
       this.names.includes("against") && this.values.passes && this.passes("against", "Compare with"),
-      this.names.includes("args") && this.args(),
-      this.names.includes("limit") && this.limit(),
+      this.settings(),
     );
     this.el.hidden = !this.el.childElementCount;
   }
@@ -166,22 +170,44 @@ export class ViewOptions {
     return pass ? `${pass.usage}: ${pass.summary}` : "";
   }
 
+  /** The settings of a run: folded on a narrow page, unless the program cannot run without them. */
+  settings() {
+    const args = this.names.includes("args") && this.args();
+    const limit = this.names.includes("limit") && this.limit();
+    if (!args && !limit) return null;
+    const needed =
+      args && (this.values.args?.some(Boolean) || this.params.some(([, type]) => !FILLED.test(type)));
+    const narrow = window.matchMedia(NARROW).matches;
+    /** @type {HTMLDetailsElement} */
+    const details = h(
+      "details",
+      { class: "settings", open: this.opened ?? (needed || !narrow) },
+      h(
+        "summary",
+        { onclick: () => (this.opened = !details.open) },
+        args && limit ? "Arguments and steps" : args ? "Arguments of @main" : "Steps",
+      ),
+      args,
+      limit,
+    );
+    return details;
+  }
+
   args() {
     if (!this.params.length) return null;
     const values = this.values.args ?? [];
     return h(
-      "fieldset",
-      null,
-      h("legend", null, "Arguments of @main"),
+      "div",
+      { class: "args", role: "group", "aria-label": "arguments of @main" },
       this.params.map(([name, type], i) =>
         h(
           "label",
           { class: "arg" },
-          h("code", null, `%${name}`),
+          h("span", null, h("code", null, `%${name}`), h("span", { class: "type" }, type && `: ${type}`)),
           h("input", {
             value: values[i] ?? "",
-            placeholder: /^(Tensor|float|int|uint|bool)/.test(type) ? `${type}: filled in` : type,
-            title: `${type}. A number, nested lists such as [[1, 2], [3, 4]], or a Relay expression`,
+            placeholder: FILLED.test(type) ? "filled in" : "required",
+            title: "a number, nested lists such as [[1, 2], [3, 4]], or a Relay expression",
             spellcheck: "false",
             maxlength: 2000,
             oninput: (/** @type {Event} */ event) => {
@@ -201,7 +227,7 @@ export class ViewOptions {
     const select = h(
       "select",
       { onchange: () => this.change({ limit: select.value }) },
-      h("option", { value: "", selected: now === "" }, "as many as usual"),
+      h("option", { value: "", selected: now === "" }, "the default number"),
       LIMITS.map((value) => h("option", { value, selected: now === value }, value)),
     );
     return h("label", { class: "limit" }, "Recorded steps ", select);

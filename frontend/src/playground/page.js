@@ -25,6 +25,8 @@ export class Playground {
   wanted = undefined;
   timer = 0;
   saving = 0;
+  /** Whether the reader asked to see the result: then a narrow page turns to it. */
+  reveal = false;
 
   /**
    * @param {HTMLElement} root
@@ -49,7 +51,7 @@ export class Playground {
   /** @param {ShadowRoot} shadow */
   build(shadow) {
     this.options = new ViewOptions(this.description, () => this.edited());
-    this.picture = new Picture(() => this.save());
+    this.picture = new Picture({ onState: () => this.save(), onWhy: () => this.showProblem() });
     /** @type {HTMLSelectElement} */
     this.examples = h(
       "select",
@@ -63,9 +65,16 @@ export class Playground {
       { onchange: () => this.choose(this.views?.value ?? "types") },
       this.description.views.map(({ name, help }) => h("option", { value: name }, `${name}: ${help}`)),
     );
-    this.run = this.button("Run", "Run: start Python, and show the program (Ctrl+Enter)", () => this.start());
-    this.run.classList.add("primary");
-    this.halt = this.button("Stop", "Stop: end the work, and keep the text", () => this.runtime.stop());
+    this.run = this.button("Run", "Run: start Python, and show the program (Ctrl+Enter)", () => {
+      this.editor?.blur(); // a phone's keyboard would hide what the reader asked for
+      this.reveal = true;
+      this.start();
+    });
+    this.run.classList.add("primary", "run");
+    this.halt = this.button("Stop", "Stop: end the computation, and keep the text", () =>
+      this.runtime.stop(),
+    );
+    this.halt.classList.add("run");
     this.halt.disabled = true;
     this.told = h("p", { class: "status", role: "status" });
     /** @type {HTMLInputElement} */
@@ -99,10 +108,17 @@ export class Playground {
       ),
       this.problems.el,
     );
+    this.invited = h(
+      "p",
+      null,
+      "Press ",
+      h("b", null, "Run"),
+      " to load Python and the compiler into this page.",
+    );
     this.invitation = h(
       "div",
       { class: "invitation" },
-      h("p", null, "Press ", h("b", null, "Run"), " to load Python and the compiler into this page."),
+      this.invited,
       h(
         "p",
         null,
@@ -111,7 +127,7 @@ export class Playground {
     );
     const result = h(
       "section",
-      { class: "result", "aria-label": "picture" },
+      { class: "result", "aria-label": "result" },
       this.options.el,
       this.invitation,
       this.picture.el,
@@ -121,9 +137,12 @@ export class Playground {
       className: "narrow",
       items: [
         { id: "program", label: "Program" },
-        { id: "picture", label: "Picture" },
+        { id: "result", label: "Explorer" },
       ],
-      onSelect: (id) => (this.root.dataset.on = id),
+      onSelect: (id) => {
+        this.root.dataset.on = id;
+        this.fresh(false);
+      },
     });
     fill(
       this.root,
@@ -224,6 +243,7 @@ export class Playground {
   /** @param {string} view */
   choose(view) {
     this.setView(view);
+    this.reveal = this.active;
     this.edited();
   }
 
@@ -285,14 +305,34 @@ export class Playground {
       if (this.invitation) this.invitation.hidden = true;
       this.picture?.show(answer.view, this.wanted);
       this.wanted = undefined;
-    } else this.picture?.outdated(true);
+      if (this.reveal && !this.editor?.focused) this.tabs?.select("result");
+      else this.fresh(this.tabs?.selected === "program");
+    } else this.picture?.outdated("The text has an error. This explorer shows the last valid program.");
+    this.reveal = false;
     this.root.dataset.seconds = String(answer.seconds);
     this.root.dispatchEvent(new CustomEvent("answered", { detail: answer }));
   }
 
+  /**
+   * Marks the tab of the explorer: it shows more than when the reader last looked. While the reader types, the page stays.
+   * @param {boolean} fresh
+   */
+  fresh(fresh) {
+    const tab = this.tabs?.button("result");
+    tab?.classList.toggle("is-fresh", fresh);
+    tab?.setAttribute("aria-label", fresh ? "Explorer, updated" : "Explorer");
+  }
+
+  /** Leads from an explorer that is out of date to the reason. */
+  showProblem() {
+    this.tabs?.select("program");
+    this.problems?.first();
+  }
+
   /** @param {Error} error */
   refused(error) {
-    this.picture?.outdated(true);
+    this.reveal = false;
+    this.picture?.outdated("This explorer shows the last program that could be shown.");
     this.problems?.show([notice(error.message)]);
   }
 
@@ -385,6 +425,8 @@ export class Playground {
   status(status, text) {
     this.root.dataset.status = status;
     if (this.halt) this.halt.disabled = status !== "busy" && status !== "loading";
+    if (this.invited && status === "loading")
+      this.invited.textContent = "Python and the compiler are being loaded. This takes a few seconds.";
     this.say(text);
   }
 }

@@ -10,14 +10,17 @@ export class Picture {
   kind = "";
   state = "";
 
-  /** @param {(state: string) => void} onState */
-  constructor(onState) {
+  /** @param {{ onState(state: string): void, onWhy(): void }} hooks */
+  constructor({ onState, onWhy }) {
     this.onState = onState;
+    this.why = h("span", null);
     this.host = h("div", { class: "picture-host" });
     this.stale = h(
       "p",
       { class: "stale", hidden: true, role: "status" },
-      "This is the picture of the last program that could be shown.",
+      this.why,
+      " ",
+      h("button", { class: "link", type: "button", onclick: onWhy }, "Show the reason"),
     );
     this.el = h("div", { class: "picture" }, this.stale, this.host);
   }
@@ -43,19 +46,13 @@ export class Picture {
     this.kind = view.view;
     this.el.dataset.view = this.kind;
     this.state = token;
-    this.outdated(false);
+    this.outdated("");
   }
 
-  /** @param {boolean} outdated */
-  outdated(outdated) {
-    this.stale.hidden = !outdated || !this.mounted;
-    this.host.classList.toggle("is-stale", outdated);
-  }
-
-  clear() {
-    this.mounted?.destroy();
-    this.mounted = null;
-    this.kind = "";
-    this.outdated(false);
+  /** @param {string} why the explorer is not that of the text; empty where it is */
+  outdated(why) {
+    this.why.textContent = why;
+    this.stale.hidden = !why || !this.mounted;
+    this.host.classList.toggle("is-stale", Boolean(why));
   }
 }

@@ -9,7 +9,7 @@ export class Problems {
   constructor({ go, view }) {
     this.go = go;
     this.view = view;
-    this.el = h("div", { class: "problems", role: "status", "aria-label": "errors" });
+    this.el = h("div", { class: "problems", role: "status", "aria-label": "errors", tabindex: -1 });
   }
 
   /**
@@ -43,6 +43,13 @@ export class Problems {
           ),
         ),
     );
+  }
+
+  /** Moves the focus to the first of them. */
+  first() {
+    const el = this.el.querySelector("button") ?? this.el;
+    el.focus();
+    el.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {Place | null} place */

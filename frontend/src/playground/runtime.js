@@ -107,7 +107,7 @@ export class Runtime {
     return this.exchange(
       (id) => this.send({ id, request: JSON.stringify(request) }),
       "Working …",
-      "Does the program run forever, or is it very large? Fewer recorded steps, or smaller arguments, help.",
+      "The program does not end, or it is very large. Fewer recorded steps or smaller arguments help. Press Run to start again.",
     );
   }
 
@@ -185,7 +185,7 @@ export class Runtime {
   }
 
   /** @param {string} why */
-  stop(why = "Stopped. The text stays; the next edit starts again.") {
+  stop(why = "Stopped. Your text is kept. Press Run to start again.") {
     const { waiting } = this;
     this.end();
     this.tell("off", why);

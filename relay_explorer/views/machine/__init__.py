@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...execute.record import Evaluation
+from ...ir.expr import Expr
+from ...ir.module import IRModule
+from ...typing.infer import Inference
 from ..registry import declare
 from ..source import Source
 from .format import MachineView
@@ -16,10 +20,13 @@ from .format import MachineView
 )
 def build(source: Source, *, args: Sequence[object] = (), limit: int | None = None) -> MachineView:
     """Build the view of a run with `args`, of which the first `limit` steps are recorded."""
-    from ...lower.runtime.executable import Executable
     from .view import machine_view
 
-    if isinstance(source.given, Executable):
-        return machine_view(source.given, args, source.asked_title or "program", limit)
+    # Where the compiler is not there, as in the playground, nothing is an executable.
+    if not isinstance(source.given, (IRModule, Expr, Inference, Evaluation)):
+        from ...lower.runtime.executable import Executable
+
+        if isinstance(source.given, Executable):
+            return machine_view(source.given, args, source.asked_title or "program", limit)
     source.check_arguments(args)
     return machine_view(source.module, args, source.title, limit)

@@ -85,7 +85,8 @@ export function valueChip(explorer, value, { fresh = false, note = "", tabbable 
       "data-object": value,
       tabindex: tabbable ? 0 : -1,
       title: `${kind.word} #${value}\n${all}${gone ? "\nno longer needed" : ""}${note && `\n${note}`}`,
-      "aria-label": `#${value} ${all}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
+      // The name begins with what is seen, so that it can also be said to a voice control.
+      "aria-label": `#${value} ${elements ? `${elements}, ${said}` : said}, ${kind.word}${gone ? ", no longer needed" : ""}${note && `, ${note}`}`,
     },
     h("span", { class: "id" }, `#${value} `),
     h("span", { class: elements ? "numbers" : "" }, elements || said),
