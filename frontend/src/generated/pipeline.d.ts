@@ -35,7 +35,7 @@ export interface PipelineItem {
 /**
  * The program after a pass. `align` has pairs of rows, the stage before's and its own, with their fate; `ms` is
  * None where pages must not depend on the machine. `rewrites` are the first of the `told` rewrites that the pass
- * reported.
+ * reported. `text` is the pass in the text of a pipeline, where it is not its name.
  */
 export interface Stage {
   name: string;
@@ -52,6 +52,7 @@ export interface Stage {
   ms: number | null;
   rewrites: RewriteStep[];
   told: number;
+  text: string | null;
 }
 
 /** A pipeline's name, and its stages; each begins with stage 0. */
