@@ -217,8 +217,8 @@ def several(kind: DifferenceKind, pairs: Sequence[Pair], a: Side, b: Side, desce
         listed = "; ".join(f"{word}: {{{number}}}" for number, (word, _) in enumerate(calls))
         texts = [text for _, text in calls]
         gone = [a.program.defines(pair.a) for pair in pairs if pair.fate == Fate.REMOVED]
-        told = [became(expr, a, b, descent) for expr in gone if isinstance(expr, Call)]
-        more, *others = next((sentence for sentence in told if sentence[0]), ("",))
+        sentences = [became(expr, a, b, descent) for expr in gone if isinstance(expr, Call)]
+        more, *others = next((sentence for sentence in sentences if sentence[0]), ("",))
         more = more.format(*(f"{{{len(texts) + k}}}" for k in range(len(others))))
         return f"{said}\n{listed[:1].upper()}{listed[1:]}. {more}".rstrip(), *texts, *others
     template, *arguments = _differing(_telling(pairs, a, b), a, b)
