@@ -47,7 +47,7 @@ def press(page: Page, *keys: str) -> None:
     """Presses keys in the explorer as a whole, and waits until what they changed is on the screen: rows made
     anew have no `inner_text` before.
     """
-    rx(page).focus()
+    rx(page).last.focus()
     for key in keys:
         page.keyboard.press(key)
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -422,7 +422,7 @@ def test_a_damaged_view_is_refused_with_its_place(open_view: Opener) -> None:
         ("shared", 800, "stage=4&follow=5"), ("power", 390, "stage=2&follow=9&tab=history"),
         ("orders", 390, "tab=totals"), ("small", 1000, "stage=0&q=dense"),
         ("orders", 1280, "only=1&stage=3&pipe=1"), ("small", 390, "tab=rewrites&rw=2"),
-        ("shared", 740, "stage=4&rw=1&lanes=1"), ("orders", 1000, "ends=1&pane=totals"),
+        ("shared", 740, "stage=4&rw=1&lanes=1"), ("orders", 1000, "ends=1&pane=sizes"),
     ],
 )  # fmt: skip
 def test_axe_finds_nothing(

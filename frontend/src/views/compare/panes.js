@@ -104,7 +104,7 @@ export function drawSizes(pane, view) {
   const line = (name, a, b, unit = 0) =>
     h(
       "tr",
-      { class: a === b ? "same" : "differs" },
+      { class: a === b ? "equal" : "differs" },
       h("th", { scope: "row" }, name),
       h("td", null, shown(a, unit)),
       h("td", null, shown(b, unit)),
