@@ -1,6 +1,6 @@
 // The evaluation explorer: the program with the cursor, what each line gave in the frame that is shown, the call
 // stack, and the heap with its trees, lists, closures and references.
-import { closestTo, fill, h, text } from "../../core/dom.js";
+import { fill, h, text } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { createLegend } from "../../core/legend.js";
@@ -20,6 +20,8 @@ import { createRun } from "./run.js";
 import { drawFailure, drawWhy } from "./why.js";
 import css from "./style.css";
 import heapCss from "./heap.css";
+import { pointing } from "./pointing.js";
+import { sums } from "./totals.js";
 /** @import { EvaluationView } from "../../generated/evaluation.js" */
 /** @import { Context, KeyEvent, State } from "../../core/types.js" */
 
@@ -62,6 +64,8 @@ export function mountEvaluation(root, view, ctx) {
 
 /** @extends {Explorer<EvaluationView>} */
 export class EvaluationExplorer extends Explorer {
+  clicked = pointing.clicked;
+  hovered = pointing.hovered;
   /** @type {HTMLButtonElement[]} */
   jumps = LATER;
   /** @type {ReturnType<typeof createAsk>} */
@@ -158,7 +162,7 @@ export class EvaluationExplorer extends Explorer {
     this.narrowTabs.hide("heap", !parts);
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
     this.shell.foot.append(
-      h("span", { class: "sums" }, this.sums()),
+      h("span", { class: "sums" }, sums(this.view)),
       createLegend({
         marks: MARKS,
         kinds: view.steps.map(({ mark }) => mark),
@@ -239,26 +243,6 @@ export class EvaluationExplorer extends Explorer {
       ["open", "matched"],
       ["gone", "no longer needed"],
     ].map(([mark, label]) => h("span", { class: `mark-${mark}` }, label));
-  }
-
-  sums() {
-    const { totals } = this.view;
-    /**
-     * @param {string} name
-     * @param {string} one
-     */
-    const said = (name, one) =>
-      Number.isInteger(totals[name])
-        ? `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : name}`
-        : "";
-    return [
-      said("steps", "step"),
-      said("calls", "call"),
-      totals["tail calls"] ? said("tail calls", "tail call") : "",
-      said("objects", "object"),
-    ]
-      .filter(Boolean)
-      .join(" · ");
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -440,35 +424,6 @@ export class EvaluationExplorer extends Explorer {
     this.tabs.select("why");
     this.drawSides();
     this.ctx.changed();
-  }
-
-  /** @param {PointerEvent} event */
-  clicked(event) {
-    /** @param {string} name */
-    const hit = (name) => closestTo(event, `[data-${name}]`)?.dataset[name];
-    const object = hit("object");
-    if (object !== undefined) this.ask("object", Number(object));
-    else if (hit("step") !== undefined) this.jump(Number(hit("step")));
-    else if (hit("frame") !== undefined) this.showFrame(Number(hit("frame")));
-    else if (hit("follow") !== undefined) this.go(this.step);
-    else if (closestTo(event, ".link[data-row]"))
-      this.rows.select(Number(hit("row")), { byReader: true, focus: true });
-  }
-
-  /**
-   * Linked highlighting: the same value wherever it stands.
-   * @param {PointerEvent | FocusEvent} event
-   */
-  hovered(event) {
-    const id = closestTo(event, "[data-object]")?.dataset.object ?? null;
-    // A <title> inside a box would be read as part of what is written in it.
-    this.heap.title = closestTo(event, ".box")?.dataset.said ?? "";
-    if (id === this.lit) return;
-    this.lit = id;
-    for (const node of this.root.querySelectorAll("[data-object].is-lit")) node.classList.remove("is-lit");
-    if (id !== null)
-      for (const node of this.root.querySelectorAll(`[data-object="${Number(id)}"]`))
-        node.classList.add("is-lit");
   }
 
   // --- keyboard -------------------------------------------------------------------------------------

@@ -14,9 +14,13 @@ import { createFinder } from "./find.js";
 import { mountExecutors } from "./forms.js";
 import { bindings } from "./keys.js";
 import { MARKS } from "./marks.js";
-import { drawCode, drawMemory, drawRegisters, drawStack, drawWhy, instructionsColumn } from "./panels.js";
+import { drawMemory } from "./memory.js";
+import { drawCode, drawRegisters, drawStack, instructionsColumn } from "./panels.js";
+import { pointing } from "./pointing.js";
 import { createRun } from "./run.js";
+import { drawWhy } from "./why.js";
 import css from "./style.css";
+import { sums } from "./totals.js";
 /** @import { MachineView } from "../../generated/machine.js" */
 /** @import { Context, KeyEvent, State } from "../../core/types.js" */
 
@@ -59,6 +63,10 @@ export function mountMachine(root, view, ctx) {
 
 /** @extends {Explorer<MachineView>} */
 export class MachineExplorer extends Explorer {
+  clicked = pointing.clicked;
+  runTo = pointing.runTo;
+  hovered = pointing.hovered;
+  light = pointing.light;
   /** @type {ReturnType<typeof createBoxes>["boxes"]} */
   boxes = LATER;
   /** @type {ReturnType<typeof createBoxes>["codePane"]} */
@@ -149,7 +157,7 @@ export class MachineExplorer extends Explorer {
     this.search = this.finder.search;
     this.shell.body.append(this.failure, this.search.el, this.narrowTabs.el, this.body);
     this.shell.foot.append(
-      h("span", { class: "sums" }, this.sums()),
+      h("span", { class: "sums" }, sums(this.view)),
       createLegend({ marks: MARKS, kinds, onMark: (mark) => this.nextMark(mark) }),
       this.hints(KEYS),
       ...(view.without.length ? [h("span", { class: "without sentence" }, sentence(view.without))] : []),
@@ -204,26 +212,6 @@ export class MachineExplorer extends Explorer {
       this.rows.el,
       this.boxes,
     );
-  }
-
-  sums() {
-    const { totals } = this.view;
-    /**
-     * @param {string} name
-     * @param {string} one
-     * @param {string} many
-     */
-    const said = (name, one, many) =>
-      `${totals[name].toLocaleString("en")} ${totals[name] === 1 ? one : many}`;
-    return [
-      said("steps", "step", "steps"),
-      said("calls", "call", "calls"),
-      totals["tail calls"] > 0 && said("tail calls", "tail call", "tail calls"),
-      said("kernels", "kernel launch", "kernel launches"),
-      said("storage", "byte allocated", "bytes allocated"),
-    ]
-      .filter(Boolean)
-      .join(" · ");
   }
 
   // --- state ----------------------------------------------------------------------------------------
@@ -422,69 +410,6 @@ export class MachineExplorer extends Explorer {
     this.tabs.select("why");
     this.draw();
     this.ctx.changed();
-  }
-
-  /** @param {PointerEvent} event */
-  clicked(event) {
-    const at = closestTo(
-      event,
-      "[data-object], [data-ins], [data-step], [data-frame], [data-follow], [data-all]",
-    );
-    if (!at) return;
-    const { object, ins, fn, step, frame, follow, all } = at.dataset;
-    if (object !== undefined) this.ask("object", Number(object));
-    else if (ins !== undefined) this.runTo(fn === undefined ? this.fn.index : Number(fn), Number(ins));
-    else if (step !== undefined) this.jump(Number(step));
-    else if (frame !== undefined) this.showFrame(Number(frame));
-    else if (follow !== undefined) this.go(this.step);
-    else if (all !== undefined) {
-      this.all = !this.all;
-      this.drawSide();
-      this.ctx.changed();
-    }
-  }
-
-  /**
-   * On to the next time that an instruction runs.
-   * @param {number} number
-   * @param {number} fn
-   */
-  runTo(fn, number) {
-    const to = this.run.next(fn, number, this.step);
-    if (to >= 0) this.jump(to);
-    else {
-      this.showFunction(fn);
-      this.shell.announce("The recording has no execution of this instruction.");
-    }
-  }
-
-  /**
-   * Linked highlighting: a row and its instructions, an instruction and its rows, a value wherever it stands.
-   * @param {PointerEvent | FocusEvent} event
-   */
-  hovered(event) {
-    const ins = closestTo(event, ".vm-line")?.dataset.at;
-    if (ins !== undefined) this.rows.mark("linked", this.fn.code[Number(ins)]?.rows ?? []);
-    else this.rows.mark("linked", []);
-    const id = closestTo(event, "[data-object]")?.dataset.object ?? null;
-    if (id === this.lit) return;
-    this.lit = id;
-    for (const node of this.root.querySelectorAll("[data-object].is-lit")) node.classList.remove("is-lit");
-    if (id !== null)
-      for (const node of this.root.querySelectorAll(`[data-object="${Number(id)}"]`))
-        node.classList.add("is-lit");
-  }
-
-  /** @param {number} row */
-  light(row) {
-    this.rows.mark("hover", row >= 0 ? [row] : []);
-    const own = new Set(
-      (this.run.fromRow.get(row) ?? [])
-        .filter(({ fn }) => fn === this.fn.index)
-        .map(({ number }) => String(number)),
-    );
-    for (const line of this.codePane.querySelectorAll(".vm-line"))
-      line.classList.toggle("is-lit", own.has(line.dataset.at));
   }
 
   // --- keyboard -------------------------------------------------------------------------------------
