@@ -49,7 +49,7 @@ def test_strings_are_kept_once() -> None:
 
 def test_rows_read_as_the_program() -> None:
     view = ir()
-    kind, depth, tokens, node, end = view["program"]["rows"][3]
+    kind, depth, tokens, node, end, *_ = view["program"]["rows"][3]
     assert "".join(view["strings"][s] for s in tokens[1::3]) == "%0 = add(%x, %b);"
     assert (kind, depth, end) == (3, 1, -1)
     assert view["strings"][view["nodes"][node][0]] == "add"
