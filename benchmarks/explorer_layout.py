@@ -5,6 +5,8 @@ python -m benchmarks.explorer_layout                         writes both tables 
 python -m benchmarks.explorer_layout --only 100 1,000        prints the first for these graphs only
 python -m benchmarks.explorer_layout --views types run [--programs "1,000 calls"]
                                                              prints the second for these only
+python -m benchmarks.explorer_layout --data FOLDER           keeps the views' data there, and uses those of an
+                                                             earlier run
 
 The two other programs are installed in a temporary folder.
 """
@@ -251,7 +253,10 @@ def graphs(playwright: Playwright, only: list[str] | None) -> list[list[str]]:
 
 
 def main(
-    only: list[str] | None = None, views: list[str] | None = None, programs: list[str] | None = None
+    only: list[str] | None = None,
+    views: list[str] | None = None,
+    programs: list[str] | None = None,
+    kept: Path | None = None,
 ) -> None:
     """Measure everything and write the page; with any argument, print these graphs, or these views of these
     programs, and write nothing.
@@ -264,7 +269,7 @@ def main(
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         if views or not only:
             chosen = {name: explorer_speed.PROGRAMS[name] for name in programs or explorer_speed.PROGRAMS}
-            rows = explorer_speed.every(browser, chosen, views or VIEWS, {"": ROOT})
+            rows = explorer_speed.every(browser, chosen, views or VIEWS, {"": ROOT}, kept)
             tables.append(table(explorer_speed.HEADINGS, rows))
         version = browser.version
         browser.close()
@@ -281,5 +286,6 @@ if __name__ == "__main__":
     parser.add_argument("--only", nargs="+", choices=tuple(GRAPHS), help="these graphs")
     parser.add_argument("--views", nargs="+", choices=VIEWS, help="these views")
     parser.add_argument("--programs", nargs="+", choices=tuple(explorer_speed.PROGRAMS), help="of these")
+    parser.add_argument("--data", type=Path, help="a folder that keeps the views' data for later runs")
     arguments = parser.parse_args()
-    main(arguments.only, arguments.views, arguments.programs)
+    main(arguments.only, arguments.views, arguments.programs, arguments.data)

@@ -204,16 +204,23 @@ HEADINGS = [
 
 
 def every(
-    browser: Browser, programs: dict[str, tuple[str, ...]], views: Sequence[str], trees: dict[str, Path]
+    browser: Browser,
+    programs: dict[str, tuple[str, ...]],
+    views: Sequence[str],
+    trees: dict[str, Path],
+    kept: Path | None = None,
 ) -> list[list[str]]:
-    """Measure the programs' views in each checkout; return the rows of the table."""
+    """Measure the programs' views in each checkout; return the rows of the table. `kept` is a folder that
+    keeps the views' data for later runs: those of 50,000 calls take minutes.
+    """
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "view.json"
+    with tempfile.TemporaryDirectory() as temporary:
         for name, kinds in programs.items():
             for kind, (when, tree) in itertools.product([k for k in kinds if k in views], trees.items()):
+                path = (kept or Path(temporary)) / f"{name}, {kind}, {when}.json"
                 try:
-                    make(tree, name, kind, path)
+                    if not path.exists():
+                        make(tree, name, kind, path)
                     result = cells(measure(browser, tree, path))
                 except subprocess.CalledProcessError as error:
                     why = re.findall(r"Error: (?:error: )?(.*)", error.stderr) or ["an unknown error"]
@@ -237,7 +244,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.make:
         name, kind, path = options.make
-        Path(path).write_text(data(name, kind), "utf-8")
+        text = data(name, kind)
+        Path(path).write_text(text, "utf-8")
         return
     load = os.getloadavg()[0]
     trees = {"now": ROOT, **({"before": options.before.resolve()} if options.before else {})}
