@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from inline_snapshot import external_file
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 from relay_book.playground import SCRIPTS
 
 from relay_explorer.playground.description import VIEWS as OFFERED
@@ -25,7 +25,7 @@ CHECK = """async () => {
 VIEWS = tuple(view for view in OFFERED if view != "source")  # which needs an ONNX file
 FINE = "def @main(%x: Tensor[(2, 2), float32]) { sum(tanh(%x)) }"
 WRONG = "def @main(%x: Tensor[(2), float32], %y: Tensor[(3), float32]) {\n  add(%x, %y)\n}"
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @pytest.fixture
