@@ -45,7 +45,7 @@ def test_rows_name_the_node_that_they_came_from(kind: str, options: dict[str, An
 
 def test_other_programs_have_no_nodes_and_the_same_data_as_ever() -> None:
     data = explore(models.load("mlp"), view="ir").to_dict()
-    assert {len(row) for row in data["program"]["rows"]} == {5}
+    assert {len(row) for row in data["program"]["rows"]} == {6}
     assert {len(node) for node in data["nodes"]} == {12}
     assert {len(group) for group in data["groups"]} == {6}
 
