@@ -1,6 +1,6 @@
 // A measured run: every kernel under the roof that the machine sets it, every launch in time, and each kernel that the
 // page has at every level. What is pointed at, or chosen, is lit in all of them.
-import { closestTo, fill, h, text } from "../../core/dom.js";
+import { closestTo, fill, h } from "../../core/dom.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
 import { both, commonKeys, key, onButton } from "../../core/keys.js";
@@ -8,13 +8,13 @@ import { integer } from "../../core/links.js";
 import { sentence, sentenceText } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
 import { createTabs } from "../../core/tabs.js";
-import { tokenElement } from "../../core/operators.js";
-import { mountLowering } from "../lowering/view.js";
 import { duration } from "../lowering/model.js";
-import { beyondRoof, createRoofline, createRules, markOf } from "./charts.js";
+import { beyondRoof, createRoofline, createRules } from "./charts.js";
 import { checkRun } from "./check.js";
 import { createFinder } from "./find.js";
-import { createModel, nextLaunch, percent, shapeOf, short, shortName, sumOf } from "./model.js";
+import { KernelLevels } from "./levels.js";
+import { createModel, nextLaunch, sumOf } from "./model.js";
+import { kernelTable, launchTable } from "./table.js";
 import { createRunTimeline, rangeWords } from "./timeline.js";
 import css from "./style.css";
 /** @import { RunView } from "../../generated/run.js" */
@@ -30,22 +30,7 @@ const KEYS = [
   [["/"], "find"],
   [["?"], "keys"],
 ];
-const LISTED = 2000; // launches of the table
 const MERGED = 300; // launches from which on some bars may stand for several
-const OPERATOR = 4;
-const TYPE = 5;
-const COLUMNS = [
-  "",
-  "kernel",
-  "its result",
-  "calls",
-  "time",
-  "of the run",
-  "GFLOP/\u2060s",
-  "operations per byte",
-  "of its limit",
-];
-
 /**
  * @param {HTMLElement} root
  * @param {RunView} view
@@ -68,18 +53,14 @@ export class RunExplorer extends Explorer {
   runPane = LATER;
   /** What the selected part of the timeline adds up to. @type {HTMLDivElement} */
   part = LATER;
-  /** @type {HTMLDivElement} */
-  choices = LATER;
-  /** @type {HTMLDivElement} */
-  host = LATER;
-  /** @type {HTMLDivElement} */
-  levelsPane = LATER;
+  /** The kernels' lines in their table. @type {HTMLElement[]} */
+  lines = LATER;
+  /** @type {KernelLevels} */
+  levels = LATER;
   /** @type {ReturnType<typeof createTabs>} */
   tabs = LATER;
   /** @type {{ kernel: number; launch: number; } | null | null} */
   pointed = LATER;
-  /** @type {() => void} */
-  stop = LATER;
 
   /**
    * @param {HTMLElement} root
@@ -91,8 +72,6 @@ export class RunExplorer extends Explorer {
     this.model = createModel(view);
     this.kernel = -1;
     this.launch = -1;
-    this.opened = -1; // the kernel whose levels are drawn
-    this.inner = null;
   }
 
   // --- building -------------------------------------------------------------------------------------
@@ -118,21 +97,6 @@ export class RunExplorer extends Explorer {
       chosen: () => this.launch,
     });
     this.part = h("div", { class: "run-part-sum", role: "status", hidden: true });
-    this.lines = model.kernels.map((kernel) => this.row(kernel));
-    const table = h(
-      "table",
-      { class: "run-table", role: "grid", "aria-label": "the kernels, the slowest first" },
-      h(
-        "thead",
-        null,
-        h(
-          "tr",
-          null,
-          COLUMNS.map((name) => h("th", { scope: "col" }, name || h("span", { class: "sr" }, "number"))),
-        ),
-      ),
-      h("tbody", null, this.lines),
-    );
     /**
      * @param {string} className
      * @param {string} title
@@ -156,7 +120,7 @@ export class RunExplorer extends Explorer {
         this.roofline.svg,
         beyondRoof(model),
       ),
-      pane("run-kernels", "Kernels", "", null, h("div", { class: "run-scroll" }, table)),
+      pane("run-kernels", "Kernels", "", null, h("div", { class: "run-scroll" }, kernelTable(this))),
       pane(
         "run-timeline",
         "Timeline",
@@ -164,21 +128,15 @@ export class RunExplorer extends Explorer {
         this.zoomTools(),
         this.time.el,
         this.part,
-        this.listed(),
+        launchTable(model),
       ),
     );
-    this.choices = h("div", {
-      class: "lowering-ops",
-      role: "group",
-      "aria-label": "kernels that this page shows at every level",
-    });
-    this.host = h("div", { class: "run-inner" });
-    this.levelsPane = h("div", { class: "run-levels" }, this.choices, this.host);
+    this.levels = new KernelLevels(this);
     this.tabs = createTabs({
       label: "the run, or one kernel of it",
       items: [
         { id: "run", label: "The run", pane: this.runPane },
-        { id: "levels", label: "One kernel at every level", pane: this.levelsPane },
+        { id: "levels", label: "One kernel at every level", pane: this.levels.el },
       ],
       onSelect: (id, byReader) => {
         this.shell.foot.hidden = id === "levels"; // the kernel's has its own
@@ -189,59 +147,9 @@ export class RunExplorer extends Explorer {
     });
     this.finder = createFinder(this);
     this.search = this.finder.search;
-    this.shell.body.append(this.search.el, this.tabs.el, this.runPane, this.levelsPane);
+    this.shell.body.append(this.search.el, this.tabs.el, this.runPane, this.levels.el);
     this.shell.foot.append(createRules(model), this.hints(KEYS));
     this.listen(this.bindings());
-  }
-
-  row(kernel) {
-    const parts = [];
-    let shape = "";
-    for (const { kind, text: value } of kernel.tokens) {
-      if (kind === TYPE) shape = shapeOf(value);
-      else if (kind === OPERATOR)
-        parts.push(parts.length > 0 && " · ", tokenElement(this.view, kind, value, { class: "t4" }));
-    }
-    for (const part of parts) if (part instanceof Element) part.textContent = shortName(part.textContent);
-    /** @param {string} value */
-    const number = (value) => h("td", { class: "n" }, value);
-    return h(
-      "tr",
-      {
-        tabindex: kernel.index === 0 ? 0 : -1,
-        "data-kernel": kernel.index,
-        "aria-selected": false,
-        style: { "--hue": `var(--hue-${kernel.rule.hue})`, "--fill": `var(--hue-${kernel.rule.hue}-fill)` },
-        onclick: () => this.choose(kernel.index, -1),
-        ondblclick: () => this.open(kernel.index, true),
-        onpointerenter: () => this.point(kernel.index, -1),
-        onpointerleave: () => this.point(-1, -1),
-        onfocus: () => this.kernel !== kernel.index && this.choose(kernel.index, -1),
-      },
-      h("td", { class: "n which" }, markOf(kernel.rule), " ", String(kernel.index + 1)),
-      h("td", { class: "what" }, h("code", { title: kernel.name }, parts)),
-      h("td", { class: "shape" }, shape),
-      number(String(kernel.calls)),
-      number(duration(kernel.ns)),
-      h(
-        "td",
-        { class: "n share" },
-        h("span", {
-          class: "bar-of",
-          style: { "--share": String(kernel.share / this.model.kernels[0].share) },
-          "aria-hidden": "true",
-        }),
-        percent(kernel.share),
-      ),
-      number(kernel.flops ? short(kernel.rate) : "–"),
-      number(kernel.flops ? short(kernel.intensity) : "–"),
-      h(
-        "td",
-        { class: "limit" },
-        h("b", null, percent(kernel.reached)),
-        h("small", null, kernel.arithmetic ? " arithmetic" : " memory"),
-      ),
-    );
   }
 
   /** What the wheel, Shift and the keys do to the timeline, as buttons. */
@@ -271,66 +179,6 @@ export class RunExplorer extends Explorer {
       h("span", null, rangeWords(sumOf(this.model, range), range)),
       this.button("magnify", "magnify the selected part", () => this.time.show()),
       this.button("✕", "clear the selection (Esc)", () => this.time.select(null)),
-    );
-  }
-
-  /** Every launch in order, as a table: what the timeline draws. */
-  listed() {
-    const { launches, kernels, total } = this.model;
-    let made = false;
-    const body = h("div", { class: "run-scroll" });
-    return h(
-      "details",
-      {
-        class: "run-list",
-        ontoggle: () => {
-          if (made) return;
-          made = true;
-          fill(
-            body,
-            h(
-              "table",
-              { class: "run-table" },
-              h(
-                "thead",
-                null,
-                h(
-                  "tr",
-                  null,
-                  ["launch", "kernel", "begins at", "takes", "of the run"].map((name) =>
-                    h("th", { scope: "col" }, name),
-                  ),
-                ),
-              ),
-              h(
-                "tbody",
-                null,
-                launches
-                  .slice(0, LISTED)
-                  .map(({ index, kernel, start, ns }) =>
-                    h(
-                      "tr",
-                      null,
-                      h("td", { class: "n" }, String(index + 1)),
-                      h("td", null, `${kernel + 1} `, h("code", null, kernels[kernel].name)),
-                      h("td", { class: "n" }, duration(start)),
-                      h("td", { class: "n" }, duration(ns)),
-                      h("td", { class: "n" }, percent(ns / total)),
-                    ),
-                  ),
-              ),
-            ),
-          );
-        },
-      },
-      h(
-        "summary",
-        null,
-        launches.length > LISTED
-          ? `The first ${LISTED.toLocaleString("en")} of ${launches.length.toLocaleString("en")} launches as a table`
-          : `The ${launches.length} ${launches.length === 1 ? "launch" : "launches"} as a table`,
-      ),
-      body,
     );
   }
 
@@ -375,7 +223,7 @@ export class RunExplorer extends Explorer {
       pane: levels ? "levels" : "",
       kernel: this.kernel >= 0 ? this.kernel + 1 : "",
       launch: !levels && this.launch >= 0 ? this.launch + 1 : "",
-      ...(levels && this.inner ? this.inner.token() : this.searched()),
+      ...(levels && this.levels.inner ? this.levels.inner.token() : this.searched()),
     };
   }
 
@@ -391,7 +239,7 @@ export class RunExplorer extends Explorer {
       (state.pane === undefined && state.kernel === undefined && this.model.start >= 0)
     ) {
       this.tabs.select("levels");
-      this.openAt(this.kernel, state);
+      this.levels.open(this.kernel, state);
     } else {
       this.tabs.select("run");
       this.finder?.restore(state);
@@ -516,88 +364,9 @@ export class RunExplorer extends Explorer {
     if (byReader && kernel < 0) return false;
     const to = kernel >= 0 ? kernel : ([...levels.keys()][0] ?? -1);
     if (this.tabs.selected !== "levels") this.tabs.select("levels");
-    this.openAt(to, {});
-    if (byReader) (this.host.firstElementChild ?? this.host).focus?.({ preventScroll: true });
+    this.levels.open(to, {});
+    if (byReader) this.levels.focus();
     this.ctx.changed();
-  }
-
-  /**
-   * @param {number} kernel
-   * @param {{}} state
-   */
-  openAt(kernel, state) {
-    const { levels, kernels } = this.model;
-    const to = kernel >= 0 ? kernel : ([...levels.keys()][0] ?? -1);
-    this.kernel = to;
-    const chip = (index) => {
-      const { rule } = kernels[index];
-      return h(
-        "button",
-        {
-          class: "op-chip",
-          type: "button",
-          "aria-pressed": index === to,
-          title: kernels[index].name,
-          style: { "--hue": `var(--hue-${rule.hue})`, "--fill": `var(--hue-${rule.hue}-fill)` },
-          onclick: () => this.open(index, true),
-        },
-        h("span", { class: "op-badge" }, String(index + 1)),
-        h("span", null, `${percent(kernels[index].share)} of the run`),
-      );
-    };
-    fill(this.choices, h("span", { class: "what" }, "kernels"), [...levels.keys()].map(chip));
-    this.light();
-    if (this.opened === to && this.inner && levels.has(to)) {
-      if (Object.keys(state).length > 0) this.inner.restore(state);
-      return;
-    }
-    this.close();
-    this.opened = to;
-    if (!levels.has(to)) {
-      if (to >= 0 && this.ask(to)) return;
-      fill(
-        this.host,
-        h(
-          "p",
-          { class: "run-none" },
-          to < 0
-            ? "This page shows no kernel at every level."
-            : `This page does not show kernel ${to + 1} at every level. It shows: ${[...levels.keys()].map((n) => n + 1).join(", ") || "none"}. In a notebook, explore takes kernel="${kernels[to].name}" for this one.`,
-        ),
-      );
-      return;
-    }
-    const root = h("div", { class: "run-kernel" });
-    fill(this.host, root);
-    this.inner = mountLowering(root, levels.get(to), { ...this.ctx, state });
-  }
-
-  /**
-   * In a notebook, Python makes the levels of one more kernel; the answer is a new view, which opens here.
-   * @param {number} kernel
-   */
-  ask(kernel) {
-    if (!this.view.live || !this.ctx.ask) return false;
-    const told = h(
-      "p",
-      { class: "run-none", role: "status" },
-      `Python is lowering kernel ${kernel + 1}. This takes a second or two.`,
-    );
-    fill(this.host, told);
-    this.stop?.();
-    this.stop = this.ctx.on("problem", (problem) => {
-      if (problem) text(told, problem);
-    });
-    // The state, which names the kernel, is told a moment after a change: the new view begins with it.
-    setTimeout(() => this.ctx.ask({ kernel }), 400);
-    return true;
-  }
-
-  close() {
-    this.inner?.destroy();
-    this.inner = null;
-    this.opened = -1;
-    fill(this.host);
   }
 
   leave() {
@@ -623,8 +392,7 @@ export class RunExplorer extends Explorer {
   }
 
   destroy() {
-    this.stop?.();
-    this.close();
+    this.levels.destroy();
     this.roofline.destroy();
     this.time.destroy();
     super.destroy();

@@ -1,14 +1,11 @@
 // The source view: on the left the nodes of the imported model, on the right the Relay program; what is chosen on one
 // side is marked on the other.
 import { fill, h, text } from "../../core/dom.js";
-import { scale } from "../../core/fit.js";
 import { LATER } from "../../core/later.js";
 import { Explorer } from "../../core/explorer.js";
-import { glyph } from "../../core/glyphs.js";
 import { both, commonKeys, key, playKey, rowKeys, stepKeys } from "../../core/keys.js";
 import { createLegend } from "../../core/legend.js";
 import { formatList, integer, parseList } from "../../core/links.js";
-import { createRows } from "../../core/rows.js";
 import { sentence, sentenceText } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
 import { checkSource } from "./check.js";
@@ -16,13 +13,14 @@ import { createDetails, UNLINKED } from "./details.js";
 import { createFinder } from "./find.js";
 import { MARKS, NOTHING } from "./marks.js";
 import { createModel, hasWeights } from "./model.js";
+import { buildRows } from "./table.js";
 import css from "./style.css";
+/** @import { createRows } from "../../core/rows.js" */
 /** @import { SourceView } from "../../generated/source_map.js" */
 /** @import { Context, State } from "../../core/types.js" */
 
 addStyle(css);
 
-const LINE = 26 * scale();
 const TABS = [
   { id: "nodes", label: "Nodes" },
   { id: "program", label: "Relay" },
@@ -90,7 +88,7 @@ export class SourceExplorer extends Explorer {
       node: (node) => this.jump(node),
       line: (row) => this.visit(row + view.split),
     });
-    this.buildRows();
+    buildRows(this);
     this.finder = createFinder(this);
     this.search = this.finder.search;
     const kinds = this.nodes.map(({ mark }) => mark);
@@ -133,85 +131,6 @@ export class SourceExplorer extends Explorer {
       both(["n", "N"], "next and previous node without an expression", (by) => this.nextMark(NOTHING, by)),
       ...commonKeys(this, { fold: () => this.fold() }),
     ]);
-  }
-
-  buildRows() {
-    const { model, view } = this;
-    this.rows = createRows({
-      view: model.list,
-      label: `${view.title}: the nodes of the ${view.framework} model`,
-      lineHeight: LINE,
-      title: `${view.framework} nodes`,
-      columns: [
-        {
-          id: "became",
-          title: "became",
-          width: "minmax(84px, 0.42fr)",
-          draw: (row, cell) => this.drawBecame(row, cell),
-        },
-      ],
-      hooks: {
-        select: (row, byReader) => byReader && this.choseNode(row),
-        hover: (hit) => this.point(hit ? model.rowsFrom(model.nodesAt(hit.row)) : [], []),
-        fold: () => this.marked(),
-      },
-    });
-    this.program = createRows({
-      view: model.program,
-      label: `${view.title}: the Relay program`,
-      lineHeight: LINE,
-      foldLists: true,
-      title: "Relay program",
-      columns: [
-        {
-          id: "from",
-          title: "came from",
-          width: "minmax(84px, 0.34fr)",
-          draw: (row, cell) => this.drawFrom(row, cell),
-        },
-      ],
-      hooks: {
-        select: (row, byReader) => byReader && this.choseLine(row),
-        hover: (hit) => this.point([], hit ? model.nodesOf[hit.row] : []),
-        fold: () => this.marked(),
-      },
-    });
-    this.rows.el.classList.add("map-grid");
-    this.program.el.classList.add("map-grid");
-    if (model.folded.length) this.rows.setFolded(model.folded);
-    this.rows.setColumns();
-    this.program.setColumns();
-  }
-
-  /**
-   * @param {number} row
-   * @param {HTMLElement} cell
-   */
-  drawBecame(row, cell) {
-    const node = this.model.nodes[this.model.nodeAt.get(row) ?? -1];
-    if (!node) return;
-    const mark = MARKS[node.fate];
-    fill(cell, glyph(mark), h("span", { class: `became m-${mark.id}`, title: node.became }, node.became));
-  }
-
-  /**
-   * @param {number} row
-   * @param {HTMLElement} cell
-   */
-  drawFrom(row, cell) {
-    const { nodes, nodesOf } = this.model;
-    const names = nodesOf[row].map((node) => nodes[node].name || nodes[node].op);
-    if (!names.length) return;
-    const last = names[0].split("/").at(-1) || names[0];
-    fill(
-      cell,
-      h(
-        "span",
-        { class: "from", title: names.join(", ") },
-        last,
-        names.length > 1 && h("span", { class: "soft" }, ` +${names.length - 1}`),
-      ),
-    );
   }
 
   // --- state ----------------------------------------------------------------------------------------
