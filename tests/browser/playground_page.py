@@ -55,7 +55,7 @@ class Visit:
         dialog.dismiss()
 
     def run(self) -> None:
-        self.page.get_by_role("button", name="Run").click()
+        self.page.get_by_role("button", name="Run", exact=True).click()
 
     def write(self, text: str) -> None:
         """Replace the program, as a reader does who pastes another."""
