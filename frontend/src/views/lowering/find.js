@@ -1,5 +1,6 @@
 // Finding a line on any level: Relay, tensor expressions, the loops of this step, the code.
 import { Finder } from "../../core/finder.js";
+import { clearLetters, lettersIn, markLetters } from "../../core/letters.js";
 /** @import { LoweringExplorer } from "./view.js" */
 
 const NAMES = { relay: "Relay", te: "TE", loops: "loops", ir: "IR", code: "code" };
@@ -65,8 +66,22 @@ class LoweringFinder extends Finder {
     return { number: `${NAMES[level]} ${at + 1}`, text: super.describe(line).text.trim() };
   }
 
+  /** Marks the lines that were found, and their letters. */
   show() {
-    this.explorer.markFound();
+    const { levels, panels, finder } = this.explorer;
+    if (!finder) return;
+    for (const level of levels) {
+      const { list } = panels[level];
+      clearLetters(list);
+      for (const line of list.children) line.classList.remove("is-match");
+    }
+    for (const line of new Set(this.matches)) {
+      const { level, at } = this.lines[line];
+      const node = panels[level].list.querySelector(`[data-at="${at}"]`);
+      node?.classList.add("is-match");
+      const text = node?.querySelector("[role=gridcell]");
+      for (const condition of this.conditions) if (text) markLetters(text, lettersIn(text, condition));
+    }
   }
 
   get from() {

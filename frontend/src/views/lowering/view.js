@@ -8,37 +8,21 @@ import { createLegend } from "../../core/legend.js";
 import { formatList, integer, parseList } from "../../core/links.js";
 import { sentence } from "../../core/sentence.js";
 import { addStyle } from "../../core/style.js";
-import { clearLetters, lettersIn, markLetters } from "../../core/letters.js";
 import { createTabs } from "../../core/tabs.js";
 import { checkLowering } from "./check.js";
+import { addSwitches, operatorChips } from "./choices.js";
+import { counted, effectOf } from "./effect.js";
 import { createFinder } from "./find.js";
-import {
-  amount,
-  bytes,
-  changed,
-  createModel,
-  duration,
-  faster,
-  hottest,
-  levelsOf,
-  meets,
-  tally,
-} from "./model.js";
+import { createModel, hottest, levelsOf, meets, tally } from "./model.js";
 import { MARKS } from "./marks.js";
-import { badge, createPanels } from "./panels.js";
+import { createPanels } from "./panels.js";
 import css from "./style.css";
-/** @import { Effect, LoweringView } from "../../generated/lowering.js" */
+/** @import { LoweringView } from "../../generated/lowering.js" */
 /** @import { Context, KeyEvent, State } from "../../core/types.js" */
 
 addStyle(css);
 
 const TITLES = { relay: "Relay", te: "Tensor expressions", loops: "Loops", code: "Code" };
-const COUNTED =
-  "Estimated from the loops, not measured. Instructions: arithmetic, loads, stores, and two for each iteration of a loop. An operation on a vector counts as one instruction, and so does a bounds check. Conditions that unrolling makes static cost nothing. Loop-invariant work is counted outside the innermost loops, but an accumulator in an array is loaded and stored in each iteration. The iterations of parallel loops are divided among the cores.";
-const ESTIMATED = {
-  cpu: `${COUNTED} Bytes: a cache holds the data of the innermost loops whose data fits into it, and each iteration further out fetches its data again, in cache lines of 64 bytes. Data that fits as a whole is still cached from the previous run. Cycles: for each nest the largest of instructions / 3, 4 for each dependent addition, bytes fetched from L2 / 64, and bytes from beyond L2 / 32. The estimate leaves out address computations, slow arithmetic, the start of threads, and LLVM’s own loop transformations. For convolutions of whole models it was between half and twice the measured time.`,
-  gpu: `${COUNTED} Bytes are those of the arrays that each nest reads and writes. The estimate leaves out address computations, caches and latency.`,
-};
 /** @type {[string[], string][]} */
 const KEYS = [
   [["←", "→"], "step"],
@@ -120,23 +104,7 @@ export class LoweringExplorer extends Explorer {
       this.counter,
       this.tools(),
     );
-    this.chips = model.operators.map((operator) =>
-      h(
-        "button",
-        {
-          class: "op-chip",
-          type: "button",
-          "aria-pressed": false,
-          title: operator.detail || operator.name,
-          style: { "--hue": `var(--hue-${operator.hue})`, "--fill": `var(--hue-${operator.hue}-fill)` },
-          onclick: () => this.toggle(operator.index),
-          onpointerenter: () => this.point([operator.index]),
-          onpointerleave: () => this.point(null),
-        },
-        badge(operator),
-        h("span", null, operator.name),
-      ),
-    );
+    this.chips = operatorChips(this);
     const panels = createPanels(model, view, {
       focus: (level, line) => line && this.focused(level, line),
       click: (level, line) => line && this.click(level, line),
@@ -154,7 +122,7 @@ export class LoweringExplorer extends Explorer {
     this.panels = Object.fromEntries(
       this.levels.map((level) => [level, panels.panel(level, titles[level], notes[level])]),
     );
-    if (model.codes.ir) this.addSwitches(titles);
+    if (model.codes.ir) this.switches = addSwitches(this, titles);
     this.tabs = createTabs({
       label: "which level",
       className: "narrow",
@@ -256,34 +224,6 @@ export class LoweringExplorer extends Explorer {
     }
   }
 
-  /**
-   * Where there is room for one of the two codes, which one.
-   * @param {{ relay: string; te: string; loops: string; code: string; }} titles
-   */
-  addSwitches(titles) {
-    this.switches = ["ir", "code"].flatMap((at) => {
-      const buttons = ["ir", "code"].map((level) =>
-        h(
-          "button",
-          {
-            class: "lv-switch",
-            type: "button",
-            "data-level": level,
-            onclick: () => {
-              this.tabs.select(level, true);
-              this.panels[level].el.querySelector(".lv-switch[aria-pressed=true]")?.focus();
-            },
-          },
-          titles[level],
-        ),
-      );
-      this.panels[at].head.prepend(
-        h("span", { class: "lv-switches", role: "group", "aria-label": "which code" }, buttons),
-      );
-      return buttons;
-    });
-  }
-
   /** @param {string} id */
   showLevel(id) {
     if (!this.body) return;
@@ -317,113 +257,13 @@ export class LoweringExplorer extends Explorer {
       this.loopNote,
       primitive || (mark === 0 ? "as generated from the tensor expressions" : "as compiled"),
     );
-    this.drawEffect();
+    fill(this.effect, effectOf(model, this.step));
     this.light();
     // The loops are other lines now.
     if (this.search?.state().query) this.search.run();
     if (quiet) return;
     this.shell.announce(`Step ${this.step + 1} of ${this.count}. ${this.spoken(this.step)}`);
     this.ctx.changed();
-  }
-
-  /** What can be counted in the loops, and what this step changed of it. */
-  drawEffect() {
-    const { effect } = this.model.steps[this.step];
-    const before = this.model.steps[Math.max(0, this.step - 1)].effect;
-    /**
-     * @param {string} key
-     * @param {[string, string]} words
-     */
-    const part = (key, words) =>
-      h(
-        "span",
-        { class: effect[key] === before[key] ? "" : "changed" },
-        words[0],
-        h("b", null, effect[key].toLocaleString("en")),
-        words[1],
-      );
-    fill(
-      this.effect,
-      part("nests", ["", effect.nests === 1 ? " nest" : " nests"]),
-      part("tasks", [
-        "",
-        this.model.gpu
-          ? effect.tasks === 1
-            ? " thread"
-            : " threads"
-          : effect.tasks === 1
-            ? " task: one core"
-            : " parallel tasks",
-      ]),
-      part("lanes", ["", effect.lanes === 1 ? " lane: not vectorized" : " SIMD lanes"]),
-      part("copies", ["unrolled ", "×"]),
-      this.estimated(effect, before),
-      this.measured(),
-    );
-  }
-
-  /**
-   * What a run costs with these loops, counted, and what this step changed of it.
-   * @param {Effect} effect
-   * @param {Effect} before
-   */
-  estimated(effect, before) {
-    if (!effect.instructions) return null;
-    const { gpu } = this.model;
-    /**
-     * @param {string} key
-     * @param {[string, string]} words
-     */
-    const part = (key, words, ...content) => {
-      const told = changed(effect[key], before[key], words);
-      return h(
-        "span",
-        { class: told ? "changed estimated" : "estimated", title: this.counted },
-        content,
-        told && `, ${told}`,
-      );
-    };
-    /** @type {[string, string]} */
-    const many = ["fewer", "more"];
-    const instructions = h("b", null, amount(effect.instructions));
-    if (gpu)
-      return [
-        part("instructions", many, "estimated ", instructions, " instructions per thread"),
-        part("traffic", many, h("b", null, bytes(effect.traffic)), " read and written"),
-      ];
-    return [
-      part("cycles", many, "estimated ", h("b", null, amount(effect.cycles)), " cycles of the busiest core"),
-      part("instructions", many, instructions, " instructions"),
-      effect.near > 0
-        ? part(
-            "near",
-            many,
-            "fetched ",
-            h("b", null, bytes(effect.near)),
-            effect.far > 0 && [", ", h("b", null, bytes(effect.far)), " from beyond L2"],
-          )
-        : part("near", many, "all in L1"),
-    ];
-  }
-
-  get counted() {
-    return this.model.gpu ? ESTIMATED.gpu : ESTIMATED.cpu;
-  }
-
-  /** How long a run took with these loops, where that was measured. */
-  measured() {
-    const { times, flops } = this.model;
-    if (times.length === 0) return null;
-    const told = faster(times, this.step);
-    const rate = flops > 0 ? `, ${Number((flops / times[this.step]).toPrecision(3))} GFLOP/s` : "";
-    return h(
-      "span",
-      { class: told.includes("×") ? "changed measured" : "measured" },
-      "measured ",
-      h("b", null, duration(times[this.step])),
-      rate,
-      told && `, ${told}`,
-    );
   }
 
   // --- one operator at every level ------------------------------------------------------------------
@@ -516,28 +356,6 @@ export class LoweringExplorer extends Explorer {
       list.scrollTop = Math.max(0, top - list.clientHeight / 4);
   }
 
-  // --- finding --------------------------------------------------------------------------------------
-
-  /** Marks the lines that a search found, and their letters. */
-  markFound() {
-    const { finder, levels, panels } = this;
-    if (!finder) return;
-    const found = new Set(finder.matches);
-    const { lines } = /** @type {ReturnType<typeof createFinder>} */ (finder);
-    for (const level of levels) {
-      const { list } = panels[level];
-      clearLetters(list);
-      for (const line of list.children) line.classList.remove("is-match");
-    }
-    for (const line of found) {
-      const { level, at } = lines[line];
-      const node = this.panels[level].list.querySelector(`[data-at="${at}"]`);
-      node?.classList.add("is-match");
-      const text = node?.querySelector("[role=gridcell]");
-      for (const condition of finder.conditions) if (text) markLetters(text, lettersIn(text, condition));
-    }
-  }
-
   /**
    * Brings a line into the window of its level, and makes it the one where the keys are.
    * @param {string} level
@@ -604,6 +422,6 @@ export class LoweringExplorer extends Explorer {
   }
 
   help() {
-    super.help([h("p", null, h("strong", null, "Estimated. "), this.counted)]);
+    super.help([h("p", null, h("strong", null, "Estimated. "), counted(this.model))]);
   }
 }
