@@ -28,7 +28,7 @@ test("the syntax of the bundle is what the oldest browsers read", async () => {
   assert.doesNotMatch(younger.code, /static\{/, "or it would have been");
 });
 
-// Firefox 115 has no :has, no nesting and no text-wrap; Safari 16 neither colour mixtures (before 16.2) nor lookbehind.
+// Firefox 115 has no :has, no nesting and no text-wrap; Safari 16 neither color mixtures (before 16.2) nor lookbehind.
 const YOUNGER = {
   js: [
     /\.(?:toSorted|toSpliced|toReversed|groupBy|withResolvers|fromAsync|isSubsetOf|union|intersection|showPopover|checkVisibility|startViewTransition)\(/,
@@ -56,7 +56,7 @@ test("nothing is used that the oldest browsers do not have", () => {
   assert.deepEqual(found, []);
 });
 
-test("where colours cannot be mixed, every mixture is one of them", async () => {
+test("where colors cannot be mixed, every mixture is one of them", async () => {
   const { unmixed } = await import("../src/core/unmixed.js");
   const css = files
     .filter(([name]) => name.endsWith(".css"))

@@ -121,7 +121,7 @@ test("bins cover every step once and name the commonest mark", () => {
   assert.ok(bins.every((bin) => bin.mark === 2 && bin.weight > 0.5));
 });
 
-test("marks differ in shape, not in colour alone", () => {
+test("marks differ in shape, not in color alone", () => {
   const shapes = ["dot", "link", "bar", "square", "triangle", "cross", "flag"].map((shape) =>
     glyphPath(shape, 0, 0, 5),
   );

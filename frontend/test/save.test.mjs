@@ -1,16 +1,16 @@
 // What saved files are made of, as far as no browser is needed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { paintOf } from "../src/core/save/colours.js";
+import { paintOf } from "../src/core/save/colors.js";
 import { createGif, quantize } from "../src/core/save/gif.js";
 import { csvText, field, pathOf, programText } from "../src/core/save/tables.js";
 import { crc32, zip } from "../src/core/save/zip.js";
 import { rangeOf } from "../src/core/save/menu.js";
 
-test("computed colours become what every program reads", () => {
-  assert.deepEqual(paintOf("rgb(255, 0, 127)"), { colour: "#ff007f", alpha: 1 });
-  assert.deepEqual(paintOf("rgba(0, 0, 0, 0.5)"), { colour: "#000000", alpha: 0.5 });
-  assert.deepEqual(paintOf("color(srgb 1 0.5 0 / 0.25)"), { colour: "#ff8000", alpha: 0.25 });
+test("computed colors become what every program reads", () => {
+  assert.deepEqual(paintOf("rgb(255, 0, 127)"), { color: "#ff007f", alpha: 1 });
+  assert.deepEqual(paintOf("rgba(0, 0, 0, 0.5)"), { color: "#000000", alpha: 0.5 });
+  assert.deepEqual(paintOf("color(srgb 1 0.5 0 / 0.25)"), { color: "#ff8000", alpha: 0.25 });
   for (const unseen of ["none", "transparent", "rgba(1, 2, 3, 0)", "", "url(#x)"])
     assert.equal(paintOf(unseen), null);
 });
@@ -58,7 +58,7 @@ test("a range of steps stays within the run and within the memory", () => {
   assert.throws(() => rangeOf(1, 900, 1000), /900 steps; choose at most/);
 });
 
-test("a palette holds rare colours too", () => {
+test("a palette holds rare colors too", () => {
   const flat = new Uint32Array(4000).fill(0xffffff);
   const many = Uint32Array.from({ length: 4000 }, (_, i) => ((i % 60) << 16) | (i % 251));
   const { palette, indexOf } = quantize(Uint32Array.of(...flat, ...many, 0x00ff00));

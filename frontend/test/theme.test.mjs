@@ -1,4 +1,4 @@
-// Contrast: every text colour on every ground it stands on, in both themes. And what style sheets may reach.
+// Contrast: every text color on every ground it stands on, in both themes. And what style sheets may reach.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

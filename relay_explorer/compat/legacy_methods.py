@@ -51,7 +51,7 @@ def script(node: IRModule | Expr, *args: object, **options: object) -> str:
 
 
 def show(node: IRModule | Expr, *args: object, **options: object) -> None:
-    """Print the program as Relay text. TVM's options, on colours and formatting, have no effect."""
+    """Print the program as Relay text. TVM's options, on colors and formatting, have no effect."""
     print(script(node))
 
 

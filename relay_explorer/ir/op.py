@@ -135,7 +135,7 @@ class Op(Expr):
     `relation`, its type relation (see `relay_explorer.ops.relation`); `pattern`, how it fuses; `flops`, the
     number of floating-point operations of a call, as a function of its attributes, operand types and result
     type; `reference`, its reference implementation in NumPy, or None; `family`, the group by which explorers
-    colour it; `level`, its support level in TVM's list; `lenient_in_tvm`, the cases that TVM's relation
+    color it; `level`, its support level in TVM's list; `lenient_in_tvm`, the cases that TVM's relation
     accepted and this one rejects; `gradient`, `lowering`, `canonical`, `layout`, `precision`, `traits` and
     `example`, which passes, code generators and the book read (see `relay_explorer.ops.operator`), each None
     where nothing was declared.

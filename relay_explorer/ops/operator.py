@@ -85,7 +85,7 @@ def operator(
 
     `description` is one sentence for readers, such as "Computes the sine of each element." It defaults to
     the docstring's first paragraph. `formula` is LaTeX without dollar signs. `family` is one of FAMILIES, by
-    which explorers colour the operator. `relation` is its type relation (`relay_explorer.ops.relation`),
+    which explorers color the operator. `relation` is its type relation (`relay_explorer.ops.relation`),
     `pattern` says how the operator is fused, and `flops` returns the number of floating-point operations of a
     call, given its attributes, operand types and result type.
 

@@ -18,7 +18,7 @@ MAX_DEPTH = 20  # levels that are still indented
 WIDEST_ROW, WIDEST_NOTE = 84, 44  # characters
 CHAR, LINE, TOP, LEFT = 7.8, 21, 64, 16  # pixels
 
-_COLOURS = (
+_COLORS = (
     "#1d1d1f",
     "#7b2d8e",
     "#1d1d1f",
@@ -31,7 +31,7 @@ _COLOURS = (
     "#5c5c63",
 )
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_NOTE_COLOUR, _SOFT = "#0a6964", "#5c5c63"
+_NOTE_COLOR, _SOFT = "#0a6964", "#5c5c63"
 
 
 class Line(NamedTuple):
@@ -163,7 +163,7 @@ def svg(view: View) -> str:
         parts.append(f'<text x="{x:.1f}" y="{y}">{_spans(line)}</text>')
         if line.note:
             note = _xml(_cut(line.note, WIDEST_NOTE))
-            parts.append(f'<text x="{note_x:.0f}" y="{y}" fill="{_NOTE_COLOUR}">{note}</text>')
+            parts.append(f'<text x="{note_x:.0f}" y="{y}" fill="{_NOTE_COLOR}">{note}</text>')
     return "".join(parts) + "</g></svg>"
 
 
@@ -176,7 +176,7 @@ def _spans(line: Line) -> str:
             break
         shown = token.text if len(token.text) <= left else token.text[: left - 1] + "…"
         left -= len(token.text)
-        parts.append(f'<tspan fill="{_COLOURS[token.kind]}">{_xml(shown)}</tspan>')
+        parts.append(f'<tspan fill="{_COLORS[token.kind]}">{_xml(shown)}</tspan>')
     return "".join(parts)
 
 

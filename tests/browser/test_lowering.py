@@ -111,7 +111,7 @@ def test_lines_are_walked_with_the_keyboard_and_on_a_phone_the_levels_are_tabs(o
     page.keyboard.press("ArrowRight")
     expect(page.locator(".count")).to_have_text("4 / 22")
 
-    # Where the system sets the colours, what a step is about has an outline.
+    # Where the system sets the colors, what a step is about has an outline.
     page.emulate_media(forced_colors="active")
     expect(page.locator(".lv-loops .is-touched").first).to_have_css("outline-width", "3px")
     page.emulate_media(forced_colors="none")

@@ -155,7 +155,7 @@ def test_on_a_phone_columns_and_panes_are_tabs(open_view: Opener, axe_core: str)
     assert violations(page, axe_core) == []
 
 
-def test_nothing_is_left_to_colour_or_to_the_pointer(open_view: Opener, axe_core: str) -> None:
+def test_nothing_is_left_to_color_or_to_the_pointer(open_view: Opener, axe_core: str) -> None:
     page = open_view(view_of("wide"), fragment="#rx-test:plan=1.0.0&pane=use")
     heard = row(page, "%0 = sqrt").locator(".c-life .sr").inner_text()
     assert heard == "%0 sqrt is live from step 3 to step 4."

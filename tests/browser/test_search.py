@@ -27,10 +27,10 @@ def test_operators_come_first_with_their_letters_and_a_list(open_view: Opener, a
     assert chosen.locator(".code mark").all_inner_texts() == ["add"]
     assert page.locator(".code mark", has_text="padd").count() == 0
     # The tint of the group is under the mark of the match, not replaced by it.
-    colours = page.locator(".row.is-match").evaluate_all(
+    colors = page.locator(".row.is-match").evaluate_all(
         "(rows) => rows.map((row) => getComputedStyle(row).backgroundColor)"
     )
-    assert len(set(colours)) > 1
+    assert len(set(colors)) > 1
     page.keyboard.press("ArrowDown")
     entries = page.get_by_role("listbox", name="what was found").get_by_role("option")
     expect(entries.first).to_contain_text("add(")

@@ -1,4 +1,4 @@
-// The marks: each a shape as well as a colour, the same everywhere.
+// The marks: each a shape as well as a color, the same everywhere.
 import { s } from "./dom.js";
 /** @import { Mark } from "./types.js" */
 

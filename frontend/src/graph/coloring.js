@@ -1,7 +1,7 @@
-// What the colours of the drawing say: the families of operators, what each part costs, or its device.
+// What the colors of the drawing say: the families of operators, what each part costs, or its device.
 //
-// Costs are shares of the whole program's, in steps of a fixed scale, so that folding changes no colour; a folded group has the sum of its
-// parts. Each item has its number as well, so that the colour is never the only sign.
+// Costs are shares of the whole program's, in steps of a fixed scale, so that folding changes no color; a folded group has the sum of its
+// parts. Each item has its number as well, so that the color is never the only sign.
 
 import { duration, percent, short } from "./numbers.js";
 
@@ -11,7 +11,7 @@ const STEP_NAMES = ["none", "under 0.1%", "0.1–1%", "1–3%", "3–10%", "10�
 const DEVICE_HUES = ["blue", "orange", "teal", "purple", "pink", "olive", "brown", "sky"];
 const ANY = "any device";
 
-/** Every way of colouring: `unit` formats a cost. */
+/** Every way of coloring: `unit` formats a cost. */
 const MODES = [
   { id: "family", label: "operators", about: "each node by the family of its operator" },
   {
@@ -68,8 +68,8 @@ function byFamily(kind, model) {
     ...kind,
     of(item, palette) {
       if (item.group >= 0) return cardOf(palette);
-      const colours = palette.families[model.family(item.id)];
-      return colours ? { ...colours, ink: colours.line, dot: colours.line } : plain(palette);
+      const colors = palette.families[model.family(item.id)];
+      return colors ? { ...colors, ink: colors.line, dot: colors.line } : plain(palette);
     },
     note: () => "",
     classes: model.families.map(({ name, shape, hue }) => ({ name, shape, hue })),

@@ -92,7 +92,7 @@ class GraphView extends GraphCamera {
     for (const name of ["focus", "blur"]) this.proxy.el.addEventListener(name, () => this.refresh());
     this.observer = new ResizeObserver(() => this.#resized());
     this.observer.observe(this.el);
-    this.stopTheme = this.ctx.on("theme", () => this.recolour());
+    this.stopTheme = this.ctx.on("theme", () => this.recolor());
   }
 
   size() {
@@ -169,13 +169,13 @@ class GraphView extends GraphCamera {
     this.refresh();
   }
 
-  /** Colours everything by `coloring`, of `createColoring`. */
-  colour(coloring) {
+  /** Colors everything by `coloring`, of `createColoring`. */
+  color(coloring) {
     this.coloring = coloring;
-    this.recolour();
+    this.recolor();
   }
 
-  recolour() {
+  recolor() {
     this.palette = readPalette(this.ctx, this.model);
     this.tiles.reset();
     this.minimap.repaint();

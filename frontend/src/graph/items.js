@@ -60,11 +60,11 @@ export function card(g, item, look) {
     many = group.times > 1;
   const w = item.w - (many ? STACK : 0),
     h = item.h - (many ? STACK : 0);
-  const colours = coloring.of(item, palette);
+  const colors = coloring.of(item, palette);
   g.strokeStyle = palette.edge;
   g.lineWidth = 1.2;
   for (const shift of many ? [STACK, STACK / 2, 0] : [0]) {
-    g.fillStyle = colours.fill;
+    g.fillStyle = colors.fill;
     g.beginPath();
     g.roundRect(item.x + shift, item.y + shift, w, h, 6);
     g.fill();
@@ -81,15 +81,15 @@ export function card(g, item, look) {
   const y = item.y + (note ? h / 2 - NOTE / 2 : h / 2) + 0.5;
   g.font = `600 ${size}px ${palette.ui}`;
   g.textAlign = "left";
-  g.fillStyle = colours.ink;
+  g.fillStyle = colors.ink;
   g.fillText(cut(g, text, w - aside - 16), item.x + 9, y);
   if (times) {
     g.textAlign = "right";
     g.font = `600 ${Math.min(size, FONT)}px ${palette.ui}`;
-    g.fillStyle = colours.accent ?? palette.accent;
+    g.fillStyle = colors.accent ?? palette.accent;
     g.fillText(times, item.x + w - 8, y);
   }
-  if (note) second(g, note, item.x + 22, y + NOTE, w - 30, colours, palette, "left");
+  if (note) second(g, note, item.x + 22, y + NOTE, w - 30, colors, palette, "left");
 }
 
 /**
@@ -99,17 +99,17 @@ export function card(g, item, look) {
 export function node(g, item, look) {
   const { model, palette, coloring, scale } = look;
   const { shape } = model.families[model.family(item.id)] ?? { shape: "rect" };
-  const colours = coloring.of(item, palette);
+  const colors = coloring.of(item, palette);
   const { x, y, w, h } = item,
     uses = model.uses(item.id);
   g.lineWidth = Math.max(1.2, 0.7 / scale);
-  g.strokeStyle = colours.line;
+  g.strokeStyle = colors.line;
   if (uses > 1 && scale > 0.3) {
     g.beginPath();
     outline(g, shape, x - 3, y - 3, w + 6, h + 6);
     g.stroke();
   }
-  g.fillStyle = colours.fill;
+  g.fillStyle = colors.fill;
   g.beginPath();
   outline(g, shape, x, y, w, h);
   g.fill();
@@ -123,10 +123,10 @@ export function node(g, item, look) {
   const note = scale >= NOTES_ABOVE ? coloring.note(item.id) : "";
   g.font = `${size}px ${palette.mono}`;
   g.textAlign = "center";
-  g.fillStyle = colours.ink;
+  g.fillStyle = colors.ink;
   const middle = y + (note ? h / 2 - NOTE / 2 : h / 2) + 0.5;
   g.fillText(cut(g, text, width + 1), x + centre, middle);
-  if (note) second(g, note, x + centre, middle + NOTE, width, colours, palette, "center");
+  if (note) second(g, note, x + centre, middle + NOTE, width, colors, palette, "center");
   if (uses > 1 && scale >= BADGES_ABOVE) badge(g, `×${uses}`, x + w, y + h, palette);
 }
 
@@ -153,10 +153,10 @@ function sizeOf(g, text, width, height, scale) {
  * @param {number} width
  * @param {CanvasTextAlign} align
  */
-function second(g, text, x, y, width, colours, palette, align) {
+function second(g, text, x, y, width, colors, palette, align) {
   g.font = `11px ${palette.ui}`;
   g.textAlign = align;
-  g.fillStyle = colours.ink;
+  g.fillStyle = colors.ink;
   g.fillText(cut(g, text, width + 4), x, y);
 }
 

@@ -75,7 +75,7 @@ export function createMinimap(host) {
     repaint() {
       picture = null;
     },
-    draw(colour) {
+    draw(color) {
       if (!scene) return;
       const [w, height] = host.size(),
         { bounds } = scene,
@@ -94,7 +94,7 @@ export function createMinimap(host) {
       const g = canvas.getContext("2d");
       g.drawImage(picture, 0, 0);
       g.setTransform(dpr, 0, 0, dpr, 0, 0);
-      g.strokeStyle = colour;
+      g.strokeStyle = color;
       g.lineWidth = 1.5;
       const x = (-camera.x / camera.k - bounds.x) * k,
         y = (-camera.y / camera.k - bounds.y) * k;

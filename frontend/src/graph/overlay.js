@@ -67,7 +67,7 @@ function halo(g, item, fill, reach, line, scale) {
 }
 
 /**
- * Operands come solid in one colour, users go dashed in another.
+ * Operands come solid in one color, users go dashed in another.
  * @param {number} alpha
  * @param {null | CanvasRenderingContext2D} g
  */
@@ -114,10 +114,10 @@ function texts(g, scene, list, palette, scale) {
  * @param {number} width
  * @param {null | CanvasRenderingContext2D} g
  */
-function ring(g, item, colour, width, scale, away = 4) {
+function ring(g, item, color, width, scale, away = 4) {
   if (!item) return;
   const d = Math.max(away, (away * 0.6) / scale);
-  g.strokeStyle = colour;
+  g.strokeStyle = color;
   g.lineWidth = Math.max(width, width / scale);
   g.beginPath();
   g.roundRect(item.x - d, item.y - d, item.w + 2 * d, item.h + 2 * d, 8 + d);

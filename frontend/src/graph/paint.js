@@ -9,19 +9,19 @@ const HUES = ["blue", "orange", "teal", "red", "purple", "olive", "sky", "pink",
 const HEATS = 7; // steps of the heat map
 
 /**
- * The colours of the current theme, read once from the tokens.
+ * The colors of the current theme, read once from the tokens.
  * @param {Context} ctx
  */
 export function readPalette(ctx, model) {
   const c = ctx.color;
   /** @param {string} hue */
-  const colours = (hue) => ({
+  const colors = (hue) => ({
     line: c(`--hue-${hue}`) || c("--edge"),
     fill: c(`--hue-${hue}-fill`) || c("--panel"),
   });
   const palette = {
-    families: model.families.map(({ hue }) => colours(hue)),
-    hues: Object.fromEntries(HUES.map((hue) => [hue, colours(hue)])),
+    families: model.families.map(({ hue }) => colors(hue)),
+    hues: Object.fromEntries(HUES.map((hue) => [hue, colors(hue)])),
     heat: Array.from({ length: HEATS }, (_, step) => ({
       fill: c(`--heat-${step}`) || c("--panel"),
       ink: c(`--heat-${step}-ink`) || c("--ink"),
@@ -99,8 +99,8 @@ function paths(g, scene, model, palette, scale, box, dim) {
   }
   const faint = (path) => dim(scene.byId.get(path.source));
   /** @param {number} width */
-  const draw = (list, colour, width) => {
-    g.strokeStyle = colour;
+  const draw = (list, color, width) => {
+    g.strokeStyle = color;
     g.lineWidth = Math.max(width, 0.6 / scale);
     for (const faded of [true, false]) {
       g.globalAlpha = faded ? 0.15 : scale < 0.16 ? 0.5 : 0.9;
@@ -171,11 +171,11 @@ function labels(g, scene, palette, box, faint) {
  * @param {null | CanvasRenderingContext2D} g
  * @param {string} text
  */
-export function label(g, text, x, y, palette, colour = palette.soft) {
+export function label(g, text, x, y, palette, color = palette.soft) {
   g.lineWidth = 3;
   g.lineJoin = "round";
   g.strokeStyle = palette.paper;
   g.strokeText(text, x, y);
-  g.fillStyle = colour;
+  g.fillStyle = color;
   g.fillText(text, x, y);
 }

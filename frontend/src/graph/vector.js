@@ -1,6 +1,6 @@
 // The part of a canvas context that the graph is painted with, drawing SVG shapes instead of pixels.
 import { s } from "../core/dom.js";
-import { paintAttributes, paintOf } from "../core/save/colours.js";
+import { paintAttributes, paintOf } from "../core/save/colors.js";
 import { round, xmlText } from "../core/save/words.js";
 
 /** @type {CanvasRenderingContext2D | null} */
@@ -120,9 +120,9 @@ export class VectorContext {
     this.ellipse(x, y, r, r);
   }
 
-  /** @param {"fill" | "stroke"} name @param {string} colour */
-  #paint(name, colour) {
-    const paint = paintOf(colour);
+  /** @param {"fill" | "stroke"} name @param {string} color */
+  #paint(name, color) {
+    const paint = paintOf(color);
     return paint
       ? paintAttributes(name, { ...paint, alpha: paint.alpha * this.globalAlpha })
       : { [name]: "none" };

@@ -1,6 +1,6 @@
 // The boxes of a page in a picture: backgrounds, borders, the bars that shadows draw, and what CSS adds before and after.
 import { s } from "../dom.js";
-import { paintAttributes, paintOf } from "./colours.js";
+import { paintAttributes, paintOf } from "./colors.js";
 import { fontAttributes, round, xmlText } from "./words.js";
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Rect */
@@ -96,7 +96,7 @@ function borders(style, box, radii) {
     ({ width, kind, paint }) =>
       width === top.width &&
       kind === top.kind &&
-      paint?.colour === top.paint?.colour &&
+      paint?.color === top.paint?.color &&
       paint?.alpha === top.paint?.alpha,
   );
   if (same) {
@@ -201,7 +201,7 @@ function imageArea(style, box) {
 }
 
 /**
- * Hatching, and bars whose colour changes once.
+ * Hatching, and bars whose color changes once.
  * @param {CSSStyleDeclaration} style
  * @param {Rect} whole
  * @param {Radii} radii
@@ -212,7 +212,7 @@ function gradient(style, whole, radii, define) {
   if (!/linear-gradient\(/.test(image)) return [];
   const box = imageArea(style, whole);
   const stops = [...image.matchAll(/(rgba?\([^)]*\)|color\([^)]*\))((?:\s+-?[\d.]+(?:px|%))*)/g)].map(
-    ([, colour, at]) => ({ paint: paintOf(colour), at: at.trim().split(/\s+/).filter(Boolean) }),
+    ([, color, at]) => ({ paint: paintOf(color), at: at.trim().split(/\s+/).filter(Boolean) }),
   );
   if (image.startsWith("repeating-linear-gradient")) {
     const line = stops.find(({ paint }) => paint)?.paint;

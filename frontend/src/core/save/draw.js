@@ -1,8 +1,8 @@
-// A part of an explorer as one SVG: shapes and text where the browser has put them, with the colours that it shows. The
+// A part of an explorer as one SVG: shapes and text where the browser has put them, with the colors that it shows. The
 // file refers to nothing outside of itself, its text can be selected, and it can be drawn on a canvas in every browser.
 import { s } from "../dom.js";
 import { drawBox, drawPseudo } from "./boxes.js";
-import { paintAttributes, paintOf } from "./colours.js";
+import { paintAttributes, paintOf } from "./colors.js";
 import { copySvg } from "./shapes.js";
 import { drawText, round, xmlText } from "./words.js";
 /** @import { Box, Ellipsis } from "./words.js" */
@@ -199,7 +199,7 @@ export function draw(node, { title, description }) {
   let behind = node;
   while (behind.parentElement && !paintOf(getComputedStyle(behind).backgroundColor))
     behind = behind.parentElement;
-  const paper = paintOf(getComputedStyle(behind).backgroundColor) ?? { colour: "#ffffff", alpha: 1 };
+  const paper = paintOf(getComputedStyle(behind).backgroundColor) ?? { color: "#ffffff", alpha: 1 };
   const [width, height] = [Math.ceil(rect.width), Math.ceil(rect.height)];
   const parts = picture.element(node, {
     x: rect.left,

@@ -1,8 +1,8 @@
-// Animated GIFs (GIF89a): every frame holds the rectangle that changed, with up to 256 colours of its own.
+// Animated GIFs (GIF89a): every frame holds the rectangle that changed, with up to 256 colors of its own.
 
 /** @typedef {{ data: Uint8ClampedArray, width: number, height: number }} Pixels */
 
-const COLOURS = 256;
+const COLORS = 256;
 
 class Bytes {
   constructor() {
@@ -53,50 +53,50 @@ function distance(a, b) {
 }
 
 /**
- * Chooses a palette: all colours if there are few; else the most frequent ones, and those that are farthest from them.
+ * Chooses a palette: all colors if there are few; else the most frequent ones, and those that are farthest from them.
  * @param {Uint32Array} pixels
- * @returns {{ palette: number[], indexOf: (colour: number) => number }}
+ * @returns {{ palette: number[], indexOf: (color: number) => number }}
  */
 export function quantize(pixels) {
   /** @type {Map<number, number>} */
   const counts = new Map();
-  for (const colour of pixels) counts.set(colour, (counts.get(colour) ?? 0) + 1);
+  for (const color of pixels) counts.set(color, (counts.get(color) ?? 0) + 1);
   let candidates = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  if (candidates.length > COLOURS) {
-    // Colours that look the same count as the most frequent of them.
+  if (candidates.length > COLORS) {
+    // Colors that look the same count as the most frequent of them.
     /** @type {Map<number, [number, number]>} */
     const buckets = new Map();
-    for (const [colour, count] of candidates) {
-      const key = ((colour >> 9) & 0x7c00) | ((colour >> 6) & 0x3e0) | ((colour >> 3) & 0x1f);
+    for (const [color, count] of candidates) {
+      const key = ((color >> 9) & 0x7c00) | ((color >> 6) & 0x3e0) | ((color >> 3) & 0x1f);
       const bucket = buckets.get(key);
       if (bucket) bucket[1] += count;
-      else buckets.set(key, [colour, count]);
+      else buckets.set(key, [color, count]);
     }
     candidates = [...buckets.values()].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   }
-  const palette = candidates.slice(0, candidates.length > COLOURS ? 192 : COLOURS).map(([colour]) => colour);
-  const rest = candidates.slice(palette.length).map(([colour]) => ({
-    colour,
-    far: palette.reduce((least, other) => Math.min(least, distance(colour, other)), Infinity),
+  const palette = candidates.slice(0, candidates.length > COLORS ? 192 : COLORS).map(([color]) => color);
+  const rest = candidates.slice(palette.length).map(([color]) => ({
+    color,
+    far: palette.reduce((least, other) => Math.min(least, distance(color, other)), Infinity),
   }));
-  while (rest.length && palette.length < COLOURS) {
+  while (rest.length && palette.length < COLORS) {
     const farthest = rest.reduce((best, one) => (one.far > best.far ? one : best));
     if (farthest.far === 0) break;
-    palette.push(farthest.colour);
-    for (const one of rest) one.far = Math.min(one.far, distance(one.colour, farthest.colour));
+    palette.push(farthest.color);
+    for (const one of rest) one.far = Math.min(one.far, distance(one.color, farthest.color));
   }
   /** @type {Map<number, number>} */
-  const nearest = new Map(palette.map((colour, i) => [colour, i]));
-  const indexOf = (/** @type {number} */ colour) => {
-    let index = nearest.get(colour);
+  const nearest = new Map(palette.map((color, i) => [color, i]));
+  const indexOf = (/** @type {number} */ color) => {
+    let index = nearest.get(color);
     if (index !== undefined) return index;
     index = 0;
     let least = Infinity;
     for (let i = 0; i < palette.length; i++) {
-      const far = distance(colour, palette[i]);
+      const far = distance(color, palette[i]);
       if (far < least) [least, index] = [far, i];
     }
-    nearest.set(colour, index);
+    nearest.set(color, index);
     return index;
   };
   return { palette, indexOf };
@@ -211,8 +211,8 @@ export function createGif(width, height) {
       out.words(left, top, w, h);
       out.put([0x80 | (depth - 1)]);
       for (let i = 0; i < 1 << depth; i++) {
-        const colour = palette[i] ?? 0;
-        out.put([colour >> 16, (colour >> 8) & 255, colour & 255]);
+        const color = palette[i] ?? 0;
+        out.put([color >> 16, (color >> 8) & 255, color & 255]);
       }
       compress(out, Uint8Array.from(part, indexOf), depth);
       before = pixels;

@@ -1,6 +1,6 @@
 // An SVG of the page, copied into a picture: only shapes and text, with the looks that the style sheets give them.
 import { s } from "../dom.js";
-import { paintAttributes, paintOf } from "./colours.js";
+import { paintAttributes, paintOf } from "./colors.js";
 import { fontAttributes, round, xmlText } from "./words.js";
 
 const TAGS = new Set(

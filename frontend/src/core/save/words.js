@@ -1,6 +1,6 @@
 // The text of a page as text of an SVG: one element for each line, where the browser has put it.
 import { s } from "../dom.js";
-import { paintAttributes, paintOf } from "./colours.js";
+import { paintAttributes, paintOf } from "./colors.js";
 
 /** @typedef {{ left: number, right: number, top: number, bottom: number }} Box */
 /** What cuts a line: the right edge of its block, and whether the ellipsis is there already. @typedef {{ right: number, done: boolean }} Ellipsis */

@@ -1,4 +1,4 @@
-// The vocabulary of marks of a fusion: a shape as well as a colour for each kind of step, and for each part that an
+// The vocabulary of marks of a fusion: a shape as well as a color for each kind of step, and for each part that an
 // operator can have in a question.
 /** @import { FusionStep } from "../../generated/fusion.js" */
 

@@ -1,4 +1,4 @@
-// The legend of the graph's colours, which also filters: pressing an entry leaves its nodes in full colour and fades the others.
+// The legend of the graph's colors, which also filters: pressing an entry leaves its nodes in full color and fades the others.
 
 import { fill, h } from "../../core/dom.js";
 import { familyMark } from "./details.js";

@@ -1,4 +1,4 @@
-// What is shown of the graph, and how: a part of it, what is faded, and what the colours say.
+// What is shown of the graph, and how: a part of it, what is faded, and what the colors say.
 
 import { fill, h } from "../../core/dom.js";
 import { createColoring } from "../../graph/coloring.js";
@@ -97,7 +97,7 @@ export class Shown {
   }
 
   /**
-   * What the colours say.
+   * What the colors say.
    * @param {string} by
    */
   setColors(by) {
@@ -105,7 +105,7 @@ export class Shown {
     const changed = by !== this.explorer.chosen.by;
     this.explorer.chosen.by = by;
     this.coloring = createColoring(by, this.explorer.model, this.explorer.totals);
-    this.explorer.graph.colour(this.coloring);
+    this.explorer.graph.color(this.coloring);
     if (changed) this.explorer.draw({ keep: this.explorer.shownId(this.explorer.chosen.sel), fresh: true });
     this.explorer.strip.update();
     this.setClasses(new Set());

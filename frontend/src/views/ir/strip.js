@@ -1,4 +1,4 @@
-// The strip above the graph: where the chosen part is in the program, what belongs to it, and what the colours say.
+// The strip above the graph: where the chosen part is in the program, what belongs to it, and what the colors say.
 
 import { fill, h } from "../../core/dom.js";
 import { modesOf } from "../../graph/coloring.js";

@@ -17,7 +17,7 @@ const stripes = (hues) => {
 };
 
 /**
- * An operator's number in its colour.
+ * An operator's number in its color.
  */
 export const badge = ({ index, hue }) =>
   h(
@@ -164,7 +164,7 @@ export function createPanels(model, view, hooks) {
   };
 
   /**
-   * A line of code with the word in colour that says what it does: what it begins with, or, in LLVM's text, what follows `=`.
+   * A line of code with the word in color that says what it does: what it begins with, or, in LLVM's text, what follows `=`.
    * @param {string} text
    * @param {string} kind
    */

@@ -1,4 +1,4 @@
-// The vocabulary of marks of a run of the virtual machine: a shape as well as a colour for each kind of step.
+// The vocabulary of marks of a run of the virtual machine: a shape as well as a color for each kind of step.
 
 /** By the step's mark in the data. */
 export const MARKS = [

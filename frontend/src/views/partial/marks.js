@@ -1,4 +1,4 @@
-// The vocabulary of marks of a partial evaluation: a shape as well as a colour for each kind of step, a sign for how
+// The vocabulary of marks of a partial evaluation: a shape as well as a color for each kind of step, a sign for how
 // much of a value is known.
 
 /** By the step's mark in the data. */

@@ -206,7 +206,7 @@ export const shapeOf = (type) =>
 
 /**
  * The bars of a timeline that is `width` pixels wide: a bar a launch, or, where launches are narrower than `least` pixels,
- * one for several, in the colour of the kernel that has most of their time. `lit` are the kernels in it.
+ * one for several, in the color of the kernel that has most of their time. `lit` are the kernels in it.
  * @param {Pick<RunModel, "launches" | "span">} part launches, and the time that the width stands for
  * @param {number} width
  */

@@ -1,4 +1,4 @@
-// The marks of the source view: a shape as well as a colour for what became of a node.
+// The marks of the source view: a shape as well as a color for what became of a node.
 
 /** By the node's fate in the data. */
 export const MARKS = [

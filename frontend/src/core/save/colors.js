@@ -1,6 +1,6 @@
-// Colours as every program that reads SVG knows them.
+// Colors as every program that reads SVG knows them.
 
-/** @typedef {{ colour: string, alpha: number }} Paint */
+/** @typedef {{ color: string, alpha: number }} Paint */
 
 /** @param {number} value from 0 to 255 */
 const hex = (value) =>
@@ -9,13 +9,13 @@ const hex = (value) =>
     .padStart(2, "0");
 
 /**
- * A computed colour, `rgb(…)` or `color(srgb …)`, as "#rrggbb" and how opaque it is; null for one that is not seen.
+ * A computed color, `rgb(…)` or `color(srgb …)`, as "#rrggbb" and how opaque it is; null for one that is not seen.
  * @param {string} computed
  * @returns {Paint | null}
  */
 export function paintOf(computed) {
   if (!computed || computed === "none" || computed === "transparent") return null;
-  if (computed.startsWith("#")) return { colour: computed, alpha: 1 };
+  if (computed.startsWith("#")) return { color: computed, alpha: 1 };
   const numbers = (computed.match(/-?[\d.]+(?:e-?\d+)?%?/g) ?? []).map((text) =>
     text.endsWith("%") ? parseFloat(text) / 100 : Number(text),
   );
@@ -24,7 +24,7 @@ export function paintOf(computed) {
   const alpha = numbers[3] ?? 1;
   if (alpha === 0) return null;
   return {
-    colour: `#${numbers
+    color: `#${numbers
       .slice(0, 3)
       .map((n) => hex(n * unit))
       .join("")}`,
@@ -37,7 +37,7 @@ export function paintOf(computed) {
  * @param {"fill" | "stroke"} name
  * @param {Paint} paint
  */
-export const paintAttributes = (name, { colour, alpha }) => ({
-  [name]: colour,
+export const paintAttributes = (name, { color, alpha }) => ({
+  [name]: color,
   [`${name}-opacity`]: alpha === 1 ? null : Number(alpha.toFixed(3)),
 });
