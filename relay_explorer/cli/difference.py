@@ -12,8 +12,8 @@ from ..ir.op import Op
 from ..ir.walk import post_order
 from ..views.compare.format import CompareView
 from ..views.compare.view import compare_view
-from ..views.format import Row, View
 from ..views.fates import Fate
+from ..views.format import Row, View
 from .programs import Program
 
 
