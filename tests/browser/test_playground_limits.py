@@ -15,7 +15,7 @@ GOOD = "def @main(%good: float32) { exp(%good) }"
 ENDLESS = "def @f(%n: int32) -> int32 { %n + @f(%n + 1) }\ndef @main() -> int32 { @f(0) }"
 DYNAMIC = """def @f(%n: int32, %x: float32) -> float32 { @f(%n + 1, @f(%n + 2, %x)) }
 def @main(%x: float32) -> float32 { @f(0, %x) }"""
-# Each turn keeps four more megabytes.
+# Each iteration keeps four more megabytes.
 KEEPING = """type Kept { More(Tensor[(1000, 1000), float32], Kept), None }
 def @keep(%k: Kept) -> Kept { @keep(More(ones(shape=[1000, 1000], dtype="float32"), %k)) }
 def @main() { @keep(None) }"""
