@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -24,15 +24,24 @@ def plain(graph: Any) -> Any:
 def _plain(attributes: Mapping[str, Any]) -> dict[str, bool | int | float | str]:
     result: dict[str, bool | int | float | str] = {}
     for name, value in attributes.items():
-        if isinstance(value, (bool, int, float)):
+        if isinstance(value, bool):
             result[name] = value
+        elif isinstance(value, (int, float)):  # or a subclass, if compat is loaded
+            result[name] = int(value) if isinstance(value, int) else float(value)
         elif isinstance(value, str):
             result[name] = _text(value)
         elif name in ("scope", "members"):
             result[name] = _text(" / ".join(map(str, value)))
         elif name == "attrs":
-            result[name] = _text(", ".join([f"{key}={part}" for key, part in value.items()]))
+            result[name] = _text(", ".join([f"{key}={attribute(part)}" for key, part in value.items()]))
     return result
+
+
+def attribute(value: object) -> str:
+    """Return an attribute as text, the same whether compat is loaded, which has sequences of its own, or
+    not.
+    """
+    return str(tuple(value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
 
 
 def _text(value: str) -> str:

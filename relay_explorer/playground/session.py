@@ -74,9 +74,9 @@ class Session:
             question = _checked(json.loads(request))
             view = self._view(question, result)
         except Exception as error:  # anything else would end the worker, and with it the reader's session
-            told = problem(error, SOURCE)
-            if told not in result["problems"]:  # a view may stop at the error that inference has found
-                result["problems"].append(told)
+            message = problem(error, SOURCE)
+            if message not in result["problems"]:  # a view may stop at the error that inference has found
+                result["problems"].append(message)
         result["seconds"] = round(time.perf_counter() - start, 4)
         return f'{{"view":{view},{json.dumps(result, separators=(",", ":"))[1:]}'
 

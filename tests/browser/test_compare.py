@@ -29,7 +29,7 @@ def test_differences_are_stepped_through_side_by_side(open_view: Opener) -> None
     assert "is at another place in B" in say(page)
     assert page.locator(".compare-grid .row.is-now").count() == 2, "both places of the row that moved"
     press(page, "ArrowRight")
-    assert "padding = (1, 1) in A, (0, 0) in B" in say(page)
+    assert "padding = [1, 1] in A, [0, 0] in B" in say(page)
     conv = page.locator(row(page, "nn.conv2d"))
     assert conv.locator(".old-token").all_inner_texts() == ["padding", "[1, 1]"]
     assert page.locator(row(page, "sqrt")).locator(".new-token").all_inner_texts() == ["sqrt"]

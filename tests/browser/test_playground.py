@@ -71,7 +71,7 @@ def test_an_explorer_opens_its_program_here_and_the_address_keeps_it(visit: Call
     page = seen.page
     page.get_by_role("button", name="more tools").click()
     page.get_by_role("button", name="edit this program").click()
-    page.get_by_role("tab", name="Picture").click()
+    page.get_by_role("tab", name="Explorer").click()
     seen.explorer("fusion")
     expect(page.locator(".picture")).to_contain_text("nn.conv2d")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -15,7 +15,7 @@ from tests.browser.playground_page import FIRST, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PROGRAMS = 150
+PROGRAMS = 60
 VIEWS = (
     "types",
     "fusion",

@@ -40,7 +40,7 @@ def test_a_dropped_model_is_imported_and_its_nodes_are_shown(visit: Callable[...
     seen = visit(390, 844, "dark")
     page = seen.page
     drop(page, "layers.onnx", models.layers())
-    page.get_by_role("tab", name="Picture").click()
+    page.get_by_role("tab", name="Explorer").click()
     seen.explorer("types")
     expect(page.locator(".picture")).to_contain_text("nn.dense")
     page.get_by_label("View").select_option("source")

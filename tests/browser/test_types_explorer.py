@@ -330,7 +330,8 @@ def test_filtering_by_operator_narrows_rows_and_steps(open_view: Opener) -> None
 
 
 def test_a_long_list_of_parameters_is_folded_until_it_is_opened(open_view: Opener) -> None:
-    page = open_view(LARGE)
+    page = open_view(LARGE)  # at its last step, at the end of the program
+    page.locator(".scroller").first.evaluate("(el) => el.scrollTo(0, 0)")
     expect(page.locator(".row[data-row='1']")).to_contain_text("143 more")
     expect(page.locator(".row[data-row='2']")).to_have_count(0)
     assert "fold" not in state_of(page)

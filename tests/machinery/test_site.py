@@ -160,6 +160,8 @@ def test_formulas_bring_their_typesetter_and_nothing_else_does(pages: dict[Path,
 
 
 def test_pages_stay_light(pages: dict[Path, Page]) -> None:
-    """A page's own HTML with all its explorers stays under 450 kB, the bundle not counted."""
-    heavy = {path.name: size for path in pages if (size := path.stat().st_size) > 450_000}
+    """A page's own HTML with all its explorers stays under 480 kB, the bundle not counted: the rows of
+    chapter 14's ResNet-18, with their types, at every stage of a pipeline take half of that.
+    """
+    heavy = {path.name: size for path in pages if (size := path.stat().st_size) > 480_000}
     assert not heavy

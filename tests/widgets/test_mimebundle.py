@@ -151,6 +151,7 @@ def _unavailable() -> type:
 
 
 @pytest.mark.usefixtures("kernel")
+@pytest.mark.filterwarnings("ignore:Deprecated in traitlets:DeprecationWarning")
 def test_a_live_one_displays_a_static_one_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Except where outputs cannot see each other: there, and without `live`, IPython asks for the bundle."""
     shown: list[dict[str, Any]] = []

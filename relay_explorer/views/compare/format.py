@@ -87,7 +87,7 @@ class Measure(NamedTuple):
 class CompareView(View):
     """Two programs, A and B, each with its graph. `partners` has, for each node of A, the corresponding node
     of B or -1. The first of the `differences` is the summary; those of signatures come before the others.
-    `passes` is the pipeline, as text, that makes B of A, where that is how B came about.
+    `passes` is the pipeline, as text, that makes B of A, where a pipeline produced B.
     """
 
     kind: ClassVar[str] = "compare"

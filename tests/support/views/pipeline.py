@@ -39,9 +39,9 @@ def check_pipeline(c: Checker, view: dict[str, Json]) -> None:
     ends = view["ends"]
     c.need((ends is None) == (len(view["pipelines"]) == 1), "ends", "are there where two pipelines are")
     if ends is not None:
-        last = [numbers[-1] for _, numbers in view["pipelines"]]
-        c.need([ends["before"], ends["after"]] == last, "ends", "are not the pipelines' ends")
-        _check_align(c, "ends", ends["align"], *(stages[number]["rows"] for number in last))
+        for side, (_name, numbers) in zip(("a", "b"), view["pipelines"], strict=True):
+            first, last = stages[numbers[-1]]["rows"]
+            c.need(len(ends[side]["program"]["rows"]) == last - first + 1, "ends", f"{side} is not the end")
 
 
 def _check_place(

@@ -1,4 +1,4 @@
-// The memory beside the program: every object that lives, and who holds it.
+// The memory beside the program: every live object, and the values that refer to it.
 import { fill, h } from "../../core/dom.js";
 import { keepInView } from "../evaluation/frames.js";
 import { valueChip } from "./panels.js";
