@@ -83,7 +83,7 @@ def test_every_notebook_installs_from_it() -> None:
         first = "".join(json.loads((ROOT / path).read_text("utf-8"))["cells"][0]["source"])
         extras = (
             "notebook", "grading", "notebook,graphs", "notebook,plot", "notebook,compile",
-            "notebook,compile,torch", "notebook,onnx,torch",
+            "notebook,compile,plot", "notebook,compile,torch", "notebook,onnx,torch",
         )  # fmt: skip
         assert first in {_project.install_cell(extra) for extra in extras}, path.as_posix()
 
