@@ -5,7 +5,7 @@ import type * as ir from "./ir.js";
 /**
  * Two programs, A and B, each with its graph. `partners` has, for each node of A, the corresponding node of B or
  * -1. The first of the `differences` is the summary; those of signatures come before the others. `passes` is the
- * pipeline, as text, that makes B of A, where that is how B came about.
+ * pipeline, as text, that makes B of A, where a pipeline produced B.
  */
 export interface CompareView extends common.BaseView {
   view: "compare";
