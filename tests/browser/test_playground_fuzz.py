@@ -15,7 +15,7 @@ from tests.browser.playground_page import FIRST, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PROGRAMS = 60
+PROGRAMS = 40
 VIEWS = (
     "types",
     "fusion",
