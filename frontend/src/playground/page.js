@@ -10,7 +10,7 @@ import { Runtime, Stopped, importerFrom, partsFrom } from "./runtime.js";
 /** @import { Answer, Description, Example, Options, Request, Saved } from "./types.js" */
 /** @import { Status } from "./runtime.js" */
 
-const PAUSE = 40; // ms after a key, so that a burst of keys is one request
+const PAUSE = 5; // ms after a key: while the worker is busy, later keys wait and become one request anyway
 const MAX_FILE = 1_000_000; // bytes of a program's text
 const BLANK = [9, 10, 12, 13]; // control characters that texts have
 
