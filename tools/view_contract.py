@@ -1,10 +1,8 @@
 """Generate the schema, the decoder's table and the types of a view's data from its dataclasses: `make views`.
 
 The files are in `frontend/src/generated/`: the table by which `core/decode.js` turns a page's JSON into
-objects, TypeScript declarations of these objects, a JSON schema, the list of the views that can be drawn, and
-the operators that commute.
-`relay_explorer/interop/palette.py` has the colors of `core/theme.css`.
-`--check` lists stale files instead.
+objects, their TypeScript declarations, a JSON schema, the views that can be drawn, the operators that
+commute. `relay_explorer/interop/palette.py` has `core/theme.css`'s colors. `--check` lists stale files.
 """
 
 from __future__ import annotations
