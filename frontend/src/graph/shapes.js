@@ -1,4 +1,4 @@
-// The outlines of the operator families, for the canvas and for the legend: a family is told by its shape as well as by its color.
+// The outlines of the operator families, for the canvas and for the legend: each family has its own shape and color.
 
 const POINT = 8; // how far a slanted side goes in, pixels
 

@@ -122,7 +122,7 @@ export class Playground {
       h(
         "p",
         null,
-        "They come from this site, about 17 MB. What you write stays in this page: it is sent nowhere.",
+        "They come from this site, about 18 MB. What you write stays in this page: it is sent nowhere.",
       ),
     );
     const result = h(

@@ -92,7 +92,7 @@ export class KernelLevels {
     this.stop = ctx.on("problem", (problem) => {
       if (problem) text(told, problem);
     });
-    // The state, which names the kernel, is told a moment after a change: the new view begins with it.
+    // The state, which names the kernel, is sent a moment after a change: the new view begins with it.
     setTimeout(() => ctx.ask({ kernel }), 400);
     return true;
   }
